@@ -1,0 +1,194 @@
+"""The data of the pages of this app, as frozen values, and the way from an address to a revision."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.db.models import Count, Q
+from django.http import Http404
+from django.urls import reverse
+
+from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
+from benchmarks.domain.tracks import check_limits, describe_scoring, describe_track
+from benchmarks.domain.types import Track
+from benchmarks.links import board_href
+from benchmarks.models import Kind, Resource, Revision, TaskPin
+from benchmarks.pages import (
+    BenchmarkPage,
+    CategoryWords,
+    Crumb,
+    Figure,
+    RevisionRow,
+    TaskRow,
+    TrackWords,
+)
+from benchmarks.track_example import TRACK_EXAMPLE
+from plural_site import formats, markdown
+from plural_site.accounts.models import Project
+
+
+def find_benchmark(project: Project, slug: str) -> Resource:
+    """Raises Http404 where the project has no such Benchmark."""
+    found = Resource.objects.for_project(project).benchmarks().filter(slug=slug).first()
+    if found is None:
+        raise Http404("No such Benchmark in this project.")
+    return found
+
+
+def find_revision(resource: Resource, selector: str) -> Revision:
+    """The revision that `selector` names, the current one for ''. Raises Http404 where none does."""
+    revisions = resource.revisions.with_release().select_related("resource")
+    found = revisions.select(selector) if selector else revisions.filter(pk=resource.current_id).first()
+    if found is None:
+        raise Http404(f"Benchmark {resource.slug} has no revision {selector}.")
+    return found
+
+
+def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
+    """The Benchmark as its revision `selector` declares it, the current one for ''. Raises Http404."""
+    resource = find_benchmark(project, slug)
+    revision = find_revision(resource, selector)
+    content = revision.content
+    rules = rules_from_content(content)
+    pins = list(revision.pins.prefetch_related("categories").select_related("task_revision"))
+    return BenchmarkPage(
+        crumbs=(
+            Crumb(project.name, reverse("jobs:project", args=[project.slug])),
+            Crumb(formats.clean_text(resource.name)),
+        ),
+        name=formats.clean_text(resource.name),
+        slug=resource.slug,
+        version=revision.version,
+        number=revision.number,
+        content_hash=revision.content_hash,
+        board_href=board_href(project, revision),
+        description=formats.clean_text(rules.description),
+        purpose=formats.clean_text(rules.purpose),
+        success=formats.clean_text(rules.success),
+        limitations=tuple(formats.clean_text(text) for text in rules.limitations),
+        license=formats.clean_text(rules.license),
+        readme_html=markdown.render(resource.readme) if resource.readme else "",
+        scoring=tuple(describe_scoring(rules.scoring)),
+        tasks=tuple(_tasks(pins)),
+        categories=tuple(
+            CategoryWords(
+                category.id,
+                formats.clean_text(category.name),
+                formats.clean_text(category.description),
+                category.taxonomy or "",
+                tuple(formats.clean_text(task) for task in category.tasks),
+            )
+            for category in rules.categories
+        ),
+        tracks=tuple(_tracks(project, revision, rules, pins)),
+        track_example="" if rules.tracks else TRACK_EXAMPLE,
+        revisions=tuple(_revisions(project, resource)),
+    )
+
+
+def _tasks(pins: list[TaskPin]) -> list[TaskRow]:
+    shared = Counter(pin.task_digest for pin in pins)
+    return [
+        TaskRow(
+            position=pin.position + 1,
+            name=formats.clean_text(pin.name),
+            version=pin.version,
+            content_hash=pin.task_digest,
+            short_hash=pin.task_digest.removeprefix("sha256:")[:12],
+            weight=f"{pin.weight:g}",
+            categories=tuple(formats.clean_text(category.name) for category in pin.categories.all()),
+            shared_with=next(
+                (
+                    formats.clean_text(other.name)
+                    for other in pins
+                    if other.task_digest == pin.task_digest and other.pk != pin.pk
+                ),
+                "",
+            )
+            if shared[pin.task_digest] > 1
+            else "",
+        )
+        for pin in pins
+    ]
+
+
+def _tracks(
+    project: Project, revision: Revision, rules: BenchmarkRules, pins: list[TaskPin]
+) -> list[TrackWords]:
+    hashes = {track.track_id: track.rules_hash for track in revision.tracks.all()}
+    limits = _limits(project, pins)
+    return [
+        TrackWords(
+            reference=track.reference,
+            name=formats.clean_text(track.name),
+            kind=track.kind,
+            description=formats.clean_text(track.description),
+            rules=tuple(describe_track(track)),
+            rules_hash=hashes[track.id],
+            limits_broken=tuple(_broken(track, pins, limits)),
+            href=board_href(project, revision, track=track.reference),
+        )
+        for track in rules.tracks
+    ]
+
+
+def _limits(project: Project, pins: list[TaskPin]) -> dict[str, dict[str, float | None]]:
+    """Limits of the Environment of each Task, by the Environment's content hash."""
+    tasks = {pin.task_digest: pin.task_revision.content["environment"] for pin in pins}
+    environments = Revision.objects.filter(
+        resource__project=project, resource__kind=Kind.ENVIRONMENT, content_hash__in=set(tasks.values())
+    )
+    return {found.content_hash: found.content["limits"] for found in environments}
+
+
+def _broken(track: Track, pins: list[TaskPin], limits: dict[str, dict[str, float | None]]) -> list[str]:
+    problems = []
+    for pin in pins:
+        held = limits.get(pin.task_revision.content["environment"])
+        if held is not None:
+            problems += check_limits(
+                track,
+                pin.name,
+                max_turns=held["max_turns"],
+                max_seconds=held["max_seconds"],
+                max_cost_usd=held["max_cost_usd"],
+            )
+    return problems
+
+
+def _revisions(project: Project, resource: Resource) -> list[RevisionRow]:
+    found = resource.revisions.with_release().annotate(
+        job_count=Count("jobs", filter=Q(jobs__state="ready"), distinct=True),
+        pin_count=Count("pins", distinct=True),
+        track_count=Count("tracks", distinct=True),
+    )
+    numbers = {revision.version: revision.number for revision in found if revision.version}
+    rows = []
+    for revision in sorted(found, key=lambda row: -row.number):
+        revision.resource = resource
+        claimed = revision.claimed_version
+        note = (
+            f"claims {claimed}, which is revision {numbers[claimed]}"
+            if claimed and claimed != revision.version and claimed in numbers
+            else ""
+        )
+        rows.append(
+            RevisionRow(
+                number=revision.number,
+                version=revision.version,
+                content_hash=revision.content_hash,
+                short_hash=revision.content_hash.removeprefix("sha256:")[:12],
+                href=board_href(project, revision),
+                is_current=revision.pk == resource.current_id,
+                tasks=revision.pin_count,
+                tracks=revision.track_count,
+                jobs=Figure(
+                    formats.count(revision.job_count),
+                    href=f"{reverse('jobs:jobs', args=[project.slug])}"
+                    f"?benchmark={resource.slug}&revision={revision.number}",
+                ),
+                note=note,
+                created=formats.date_text(revision.created_at),
+            )
+        )
+    return rows

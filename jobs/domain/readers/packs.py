@@ -1,0 +1,149 @@
+"""Packs: the files of a folder as one run of bytes, read once, hashed one by one and together."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Callable
+from typing import IO, TypeVar
+
+from jobs.domain.parsed import ImportProblemError, Pack, StoredFile
+from jobs.domain.readers.folders import Folder, join, read_all
+
+IN_MEMORY = 8 * 1024 * 1024
+"""A pack up to this size stays in memory; a file up to half of it is read in one piece."""
+_CHUNK = 1024 * 1024
+MAX_PATH = 1000
+MAX_FOLDERS_DEEP = 30
+
+T = TypeVar("T")
+
+_MEDIA_TYPES = {
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "log": "text/plain",
+    "txt": "text/plain",
+}
+
+
+def media_type_of(path: str) -> str:
+    return _MEDIA_TYPES.get(path.rpartition(".")[2], "application/octet-stream")
+
+
+class PackBuilder:
+    """Collects files; `finish` gives the pack, `close` throws an unfinished one away."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._spool: IO[bytes] | None = None
+        self._sha = hashlib.sha256()
+        self._size = 0
+        self.files: list[StoredFile] = []
+        self.labels: dict[str, tuple[str, str]] = {}
+        """Media type ('' to guess) and role by path, for the files still to come."""
+
+    def add(self, path: str, data: bytes) -> None:
+        start = self._size
+        self._write(data)
+        self._list(path, hashlib.sha256(data).hexdigest(), start)
+
+    def add_file(self, folder: Folder, name: str, path: str) -> None:
+        self.add_parsed(folder, name, path, _ignore, _ignore)
+
+    def add_parsed(
+        self,
+        folder: Folder,
+        name: str,
+        path: str,
+        whole: Callable[[bytes], T],
+        streamed: Callable[[Callable[[int], bytes]], T],
+    ) -> T:
+        """Add a file and parse it from the same bytes: with `whole` if it is small, else with `streamed`."""
+        fd, size = folder.open_file(name)
+        try:
+            if size <= IN_MEMORY // 2:
+                data = read_all(fd, size, join(folder.label, name))
+                self.add(path, data)
+                return whole(data)
+            start = self._size
+            source = _Tee(fd, size, join(folder.label, name), self._write)
+            result = streamed(source.read)
+            source.drain()
+            self._list(path, source.sha.hexdigest(), start)
+            return result
+        finally:
+            os.close(fd)
+
+    def _list(self, path: str, digest: str, start: int) -> None:
+        if len(path) > MAX_PATH:
+            raise ImportProblemError(path[:80] + "…", "", f"has a path of more than {MAX_PATH} characters")
+        media_type, role = self.labels.get(path, ("", ""))
+        self.files.append(
+            StoredFile(
+                path, "sha256:" + digest, self._size - start, start, media_type or media_type_of(path), role
+            )
+        )
+
+    def _write(self, data: bytes) -> None:
+        self._sha.update(data)
+        self._size += len(data)
+        if self._spool is not None:
+            self._spool.write(data)
+            return
+        self._chunks.append(data)
+        if self._size > IN_MEMORY:
+            self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - the pack's consumer closes it
+            self._spool.writelines(self._chunks)
+            self._chunks.clear()
+
+    def finish(self) -> Pack:
+        spool = self._spool or io.BytesIO(b"".join(self._chunks))
+        spool.seek(0)
+        return Pack(spool, "sha256:" + self._sha.hexdigest(), self._size, tuple(self.files))
+
+    def close(self) -> None:
+        if self._spool is not None:
+            self._spool.close()
+
+
+class _Tee:
+    """Reads a file of known size, passing on and hashing every byte."""
+
+    def __init__(self, fd: int, size: int, label: str, write: Callable[[bytes], None]) -> None:
+        self._fd, self._left, self._label, self._write = fd, size, label, write
+        self.sha = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        data = read_all(self._fd, min(size, self._left), self._label)
+        self._left -= len(data)
+        self.sha.update(data)
+        self._write(data)
+        return data
+
+    def drain(self) -> None:
+        while self._left:
+            self.read(_CHUNK)
+
+
+def add_tree(pack: PackBuilder, folder: Folder, path: str) -> None:
+    """Add every file under `folder`, files before folders, by name."""
+    if path.count("/") > MAX_FOLDERS_DEEP:
+        raise ImportProblemError(
+            folder.label, "", f"has more than {MAX_FOLDERS_DEEP} folders inside each other"
+        )
+    files, folders = folder.entries()
+    add_entries(pack, folder, path, files, folders)
+
+
+def add_entries(pack: PackBuilder, folder: Folder, path: str, files: list[str], folders: list[str]) -> None:
+    for name in files:
+        pack.add_file(folder, name, join(path, name))
+    for name in folders:
+        with folder.folder(name) as inner:
+            add_tree(pack, inner, join(path, name))
+
+
+def _ignore(_: object) -> None:
+    """Parses nothing."""

@@ -1,0 +1,240 @@
+"""Import of recorded Jobs: read whole, then written whole.
+
+A Job is first read to its end: its files are packed into a staging folder and its rows into a spool, so
+that bad input is refused before anything is stored. Only then are packs moved into the blob store and
+rows written: small Jobs in one transaction, large ones in short transactions behind `state=importing`,
+which nothing shows, and a last one that makes the Job visible together with its tallies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from benchmarks.domain.types import DomainError
+from jobs import record
+from jobs.domain.parsed import ImportProblemError, JobHeader, Note
+from jobs.domain.readers.plural import read_header
+from jobs.domain.readers.folders import JobFolder
+from jobs.domain.readers.sources import Limits, Source, open_source
+from jobs.models import ImportRun, Job
+from jobs.staging import stage
+from plural_site.accounts.models import Project, User
+
+SILENT_FOR = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    file: str
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What became of one Job: `result` is added, updated, unchanged or refused."""
+
+    folder: str
+    job_id: str
+    result: str
+    trials_added: int = 0
+    trials_replaced: int = 0
+    notes: tuple[Note, ...] = ()
+    problem: Problem | None = None
+
+
+@dataclass(slots=True)
+class ImportReport:
+    jobs: list[JobReport] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def landed(self) -> bool:
+        """Whether everything that was found is in."""
+        return not self.problems
+
+    def count(self, result: str) -> int:
+        return sum(job.result == result for job in self.jobs)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "landed": self.landed,
+            "added": self.count("added"),
+            "updated": self.count("updated"),
+            "unchanged": self.count("unchanged"),
+            "refused": self.count("refused"),
+            "trials_added": sum(job.trials_added for job in self.jobs),
+            "trials_replaced": sum(job.trials_replaced for job in self.jobs),
+            "jobs": [asdict(job) for job in self.jobs],
+            "notes": [asdict(note) for note in self.notes],
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+
+Progress = Callable[[int, int, JobReport], None]
+
+
+def import_path(
+    *,
+    project: Project,
+    actor: User | None,
+    path: Path,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Imports every Job below `path` (a folder or an archive), in the order in which they started.
+
+    Each Job lands whole or not at all; the others land all the same. Returns when the boards are up to
+    date. Problems stand in the report; nothing is raised for bad input.
+    """
+    remove_leftovers()
+    run = ImportRun.objects.create(
+        project=project,
+        actor=actor,
+        source=path.name[:500],
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        beat_at=timezone.now(),
+    )
+    report = ImportReport()
+    status = ImportRun.Status.FAILED
+    try:
+        with _scratch(run) as scratch:
+            try:
+                with open_source(path, scratch, limits) as source:
+                    _import_source(project, run, source, scratch, report, progress)
+            except ImportProblemError as error:
+                report.problems.append(_problem(error))
+        status = ImportRun.Status.DONE if report.landed else ImportRun.Status.FAILED
+    finally:
+        run.status, run.report, run.finished_at = status, report.as_dict(), timezone.now()
+        run.save()
+    return report
+
+
+def _import_source(
+    project: Project,
+    run: ImportRun,
+    source: Source,
+    scratch: Path,
+    report: ImportReport,
+    progress: Progress | None,
+) -> None:
+    folders = source.job_folders()
+    if not folders:
+        raise ImportProblemError(
+            run.source, "", "holds no Jobs. Give a project folder, its .plural/jobs, one Job folder, or an archive."
+        )
+    found: list[tuple[JobFolder, JobHeader]] = []
+    for folder in folders:
+        try:
+            found.append((folder, read_header(folder)))
+        except ImportProblemError as error:
+            _refuse(report, folder, error, progress, len(folders))
+    found.sort(key=lambda pair: (pair[1].started_at, pair[1].job_id))
+    slugs = {
+        header.benchmark.content_hash: header.benchmark_slug
+        for _, header in found
+        if header.benchmark and header.benchmark_slug
+    }
+    for folder, header in found:
+        try:
+            job = _import_job(project, run, folder, header, slugs, scratch / "staging")
+        except ImportProblemError as error:
+            _refuse(report, folder, error, progress, len(folders))
+            continue
+        report.jobs.append(job)
+        if progress:
+            progress(len(report.jobs), len(folders), job)
+
+
+def _import_job(
+    project: Project,
+    run: ImportRun,
+    folder: JobFolder,
+    header: JobHeader,
+    slugs: Mapping[str, str],
+    staging: Path,
+) -> JobReport:
+    staging.mkdir(parents=True)
+    try:
+        job = record.existing_job(project, header)
+        staged = stage(folder, header, record.known_trials(job), staging, beat=lambda: _beat(run))
+        written = record.record_evidence(project, run, staged, job, slugs)
+    except DomainError as error:
+        raise ImportProblemError(f"{header.folder}/config.json", "source", str(error)) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    result = "added" if job is None else "updated" if written.changed else "unchanged"
+    notes = (*header.notes, *written.notes)
+    return JobReport(folder.label, header.job_id, result, written.added, written.replaced, notes)
+
+
+def _refuse(
+    report: ImportReport, folder: JobFolder, error: ImportProblemError, progress: Progress | None, total: int
+) -> None:
+    problem = _problem(error)
+    job = JobReport(folder.label, folder.name, "refused", problem=problem)
+    report.jobs.append(job)
+    report.problems.append(problem)
+    if progress:
+        progress(len(report.jobs), total, job)
+
+
+def _problem(error: ImportProblemError) -> Problem:
+    return Problem(error.file, error.field, error.message)
+
+
+def _beat(run: ImportRun) -> None:
+    ImportRun.objects.filter(pk=run.pk).update(beat_at=timezone.now())
+
+
+@contextmanager
+def _scratch(run: ImportRun) -> Iterator[Path]:
+    folder = Path(settings.DATA_DIR) / "scratch" / f"import-{run.pk}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_leftovers() -> None:
+    """Removes what imports left that died: half-written Jobs, which nothing shows, and scratch folders."""
+    for run in ImportRun.objects.filter(status=ImportRun.Status.RUNNING):
+        if _is_alive(run):
+            continue
+        for job in Job.objects.filter(import_run=run, state=Job.State.IMPORTING):
+            job.delete()
+        shutil.rmtree(Path(settings.DATA_DIR) / "scratch" / f"import-{run.pk}", ignore_errors=True)
+        run.status, run.finished_at = ImportRun.Status.FAILED, timezone.now()
+        run.save(update_fields=["status", "finished_at"])
+
+
+def _is_alive(run: ImportRun) -> bool:
+    if run.host != socket.gethostname():
+        return timezone.now() - run.beat_at < SILENT_FOR
+    if run.pid == os.getpid():
+        return False
+    try:
+        os.kill(run.pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return timezone.now() - run.beat_at < SILENT_FOR
+
+

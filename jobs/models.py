@@ -1,0 +1,324 @@
+"""Evidence (Jobs, Trials, executions, Verifier results) and the tallies derived from it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from benchmarks.models import DIGEST, Configuration, Revision, TaskPin, digest_field
+from jobs.querysets import JobQuerySet, TallyQuerySet, TrialQuerySet
+from plural_site.accounts.models import Project
+from plural_site.db.frozen import frozen
+
+FINITE = (-1e308, 1e308)
+
+
+def finite(*fields: str) -> Q:
+    """Refuses infinities on both databases, and NaN (SQLite stores it as null)."""
+    condition = Q()
+    for name in fields:
+        condition &= Q(**{f"{name}__range": FINITE}) | Q(**{f"{name}__isnull": True})
+    return condition
+
+
+@frozen
+class Blob(models.Model):
+    """Bytes in the content-addressed store."""
+
+    digest = digest_field(primary_key=True)
+    size = models.PositiveBigIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(digest__regex=DIGEST), name="blob_digest_form")
+        ]
+
+
+class ImportRun(models.Model):
+    class Status(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    source = models.CharField(max_length=500)
+    status = models.CharField(max_length=16, choices=Status, default=Status.RUNNING)
+    report = models.JSONField(default=dict)
+    host = models.CharField(max_length=255)
+    pid = models.PositiveIntegerField()
+    beat_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(status__in=["running", "done", "failed"]), name="importrun_status"
+            )
+        ]
+
+
+class Job(models.Model):
+    """One run. Invisible while `state` is importing; `track_ref` is '' without a track."""
+
+    class State(models.TextChoices):
+        IMPORTING = "importing"
+        READY = "ready"
+
+    class Origin(models.TextChoices):
+        IMPORTED = "imported"
+        RECORDED = "recorded"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="jobs")
+    client_job_id = models.CharField(max_length=128)
+    revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="jobs")
+    task_revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="task_jobs")
+    track_ref = models.CharField(max_length=129, blank=True)
+    origin = models.CharField(max_length=16, choices=Origin)
+    state = models.CharField(max_length=16, choices=State)
+    status = models.CharField(max_length=32)
+    spec_hash = digest_field()
+    attempts = models.PositiveIntegerField()
+    rerun_of_job = models.CharField(max_length=128, blank=True)
+    rerun_of_trial = models.CharField(max_length=128, blank=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    aggregates = models.JSONField(default=list)
+    notes = models.JSONField(default=list)
+    pack = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    files = models.JSONField(default=list)
+    import_run = models.ForeignKey(ImportRun, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "client_job_id"], name="job_client_id"),
+            models.CheckConstraint(condition=Q(state__in=["importing", "ready"]), name="job_state"),
+            models.CheckConstraint(condition=Q(origin__in=["imported", "recorded"]), name="job_origin"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-started_at", "-id"], name="job_latest"),
+            models.Index(fields=["revision", "track_ref"], name="job_board"),
+        ]
+
+    def __str__(self) -> str:
+        return self.client_job_id
+
+
+class JobAgent(models.Model):
+    """An Agent of a Job, and what its Trials there add up to (derived)."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="agents")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=500)
+    version = models.CharField(max_length=64, blank=True)
+    configuration = models.ForeignKey(Configuration, on_delete=models.PROTECT, related_name="job_agents")
+    harness = models.CharField(max_length=500, blank=True)
+    harness_version = models.CharField(max_length=64, blank=True)
+    planned = models.PositiveIntegerField()
+    recorded = models.PositiveIntegerField(default=0)
+    unplanned = models.PositiveIntegerField(default=0)
+    """Trials at Tasks that the Job's source does not hold: kept, never scored."""
+    outcomes = models.JSONField(default=dict)
+    cost_total = models.FloatField(null=True)
+    cost_measured = models.PositiveIntegerField(default=0)
+    cost_partial = models.BooleanField(default=False)
+
+    class Meta:
+        ordering: ClassVar = ["position"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["job", "position"], name="jobagent_position")]
+
+
+class Trial(models.Model):
+    """One attempt at one Task; its figures are those of its final execution."""
+
+    UNPLANNED = -1
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="trials")
+    job_agent = models.ForeignKey(JobAgent, on_delete=models.CASCADE, related_name="trials")
+    pin = models.ForeignKey(TaskPin, null=True, on_delete=models.PROTECT, related_name="trials")
+    task_position = models.IntegerField()
+    task_name = models.CharField(max_length=500)
+    task_digest = digest_field()
+    attempt = models.PositiveIntegerField()
+    seats = models.CharField(max_length=200, blank=True)
+    client_trial_id = models.CharField(max_length=128)
+    status = models.CharField(max_length=32)
+    outcome = models.CharField(max_length=24)
+    score = models.FloatField(null=True)
+    cost_usd = models.FloatField(null=True)
+    cost_partial = models.BooleanField(default=False)
+    latency_seconds = models.FloatField(null=True)
+    input_tokens = models.PositiveBigIntegerField(null=True)
+    output_tokens = models.PositiveBigIntegerField(null=True)
+    turns = models.PositiveIntegerField(null=True)
+    seed = models.BigIntegerField(null=True)
+    error_code = models.CharField(max_length=64, blank=True)
+    error_message = models.TextField(blank=True)
+    stop_reason = models.CharField(max_length=64, blank=True)
+    models_used = models.JSONField(default=list)
+    notes = models.JSONField(default=list)
+    started_at = models.DateTimeField(null=True)
+    completed_at = models.DateTimeField(null=True)
+    result_digest = digest_field()
+    """sha256 of the final execution's result.json: the Trial changed when this did."""
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = TrialQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["job", "job_agent", "task_position", "attempt", "seats"],
+                condition=Q(task_position__gte=0),
+                name="trial_place",
+            ),
+            models.UniqueConstraint(fields=["job", "client_trial_id"], name="trial_client_id"),
+            models.CheckConstraint(condition=finite("score", "cost_usd", "latency_seconds"), name="trial_finite"),
+            models.CheckConstraint(
+                condition=~Q(outcome="scored") | Q(score__isnull=False), name="trial_scored_has_score"
+            ),
+            models.CheckConstraint(
+                condition=Q(cost_usd__isnull=True) | Q(cost_usd__gte=0), name="trial_cost"
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    outcome__in=["pending", "scored", "cancelled", "agent_failure", "infrastructure_error"]
+                ),
+                name="trial_outcome",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["client_trial_id"], name="trial_by_client_id"),
+            models.Index(fields=["job_agent", "pin"], name="trial_agent_pin"),
+        ]
+
+    def __str__(self) -> str:
+        return self.client_trial_id
+
+
+class SupersededTrial(models.Model):
+    """What a Trial said before its Job grew: figures, digests, and when it was replaced."""
+
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="superseded")
+    result_digest = digest_field()
+    figures = models.JSONField()
+    packs = models.JSONField(default=list)
+    superseded_at = models.DateTimeField(auto_now_add=True)
+
+
+class Execution(models.Model):
+    """One try of a Trial. `pack` holds every file it left, byte for byte, among others of its Job.
+
+    `files` says where: [path, sha256, offset in the blob, size, media type, role] of each.
+    """
+
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="executions")
+    number = models.PositiveIntegerField()
+    status = models.CharField(max_length=32)
+    error_code = models.CharField(max_length=64, blank=True)
+    error_message = models.TextField(blank=True)
+    stop_reason = models.CharField(max_length=64, blank=True)
+    started_at = models.DateTimeField(null=True)
+    completed_at = models.DateTimeField(null=True)
+    receipt_hash = models.CharField(max_length=71, blank=True)
+    is_final = models.BooleanField()
+    pack = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    files = models.JSONField()
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["trial", "number"], name="execution_number")]
+
+
+class VerifierResult(models.Model):
+    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="verifier_results")
+    position = models.PositiveSmallIntegerField()
+    verifier = models.CharField(max_length=500)
+    digest = models.CharField(max_length=71, blank=True)
+    kind = models.CharField(max_length=32)
+    status = models.CharField(max_length=32)
+    score = models.FloatField(null=True)
+    scores = models.JSONField(default=dict)
+    feedback = models.TextField(blank=True)
+    evidence = models.JSONField(default=list)
+
+    class Meta:
+        ordering: ClassVar = ["position"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["execution", "position"], name="verifierresult_position"),
+            models.CheckConstraint(condition=finite("score"), name="verifierresult_finite"),
+        ]
+
+
+class Tally(models.Model):
+    """Figures of one configuration on one release and track, kept at import (derived).
+
+    `key` is '' for the whole, a Category's id or a Task's name. Costs in USD, latencies in seconds,
+    both per attempt; `detail` holds what no query sorts or filters by.
+    """
+
+    class Scope(models.TextChoices):
+        OVERALL = "overall"
+        CATEGORY = "category"
+        TASK = "task"
+
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="tallies")
+    track_ref = models.CharField(max_length=129, blank=True)
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="tallies")
+    scope = models.CharField(max_length=16, choices=Scope)
+    position = models.PositiveIntegerField(default=0)
+    key = models.CharField(max_length=500, blank=True)
+    score = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    standard_error = models.FloatField(null=True)
+    sample_size = models.PositiveIntegerField(default=0)
+    coverage = models.FloatField(default=0)
+    complete_coverage = models.FloatField(null=True)
+    success_rate = models.FloatField(null=True)
+    completion_rate = models.FloatField(null=True)
+    cost = models.FloatField(null=True)
+    cost_measured = models.PositiveIntegerField(default=0)
+    cost_attempts = models.PositiveIntegerField(default=0)
+    cost_total = models.FloatField(null=True)
+    cost_partial = models.BooleanField(default=False)
+    latency = models.FloatField(null=True)
+    latency_measured = models.PositiveIntegerField(default=0)
+    latency_attempts = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveIntegerField(default=0)
+    planned = models.PositiveIntegerField(default=0)
+    valid = models.PositiveIntegerField(default=0)
+    successes = models.PositiveIntegerField(default=0)
+    outcomes = models.JSONField(default=dict)
+    detail = models.JSONField(default=dict)
+    eligible = models.BooleanField(default=False)
+    reasons = models.JSONField(default=list)
+    rules_version = models.PositiveSmallIntegerField()
+
+    objects = TallyQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["revision", "track_ref", "configuration", "scope", "key"], name="tally_key"),
+            models.CheckConstraint(
+                condition=Q(scope__in=["overall", "category", "task"]), name="tally_scope"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["revision", "track_ref", "scope", "configuration", "position"], name="tally_board")
+        ]
+
+    def detail_text(self, name: str) -> str:
+        value: Any = self.detail.get(name)
+        return value if isinstance(value, str) else ""

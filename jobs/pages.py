@@ -1,0 +1,291 @@
+"""What the pages of this app show, as values a template can print. See `benchmarks.pages`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.pages import Crumb, Figure
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalBar:
+    """A score with its 95 % interval on the score range, as abscissas from 0 to 160.
+
+    `low_x` and `width` are None without an interval; `point_x` is None without a score.
+    """
+
+    point_x: float | None
+    low_x: float | None
+    width: float | None
+    label: str
+    """For assistive technology, e.g. "98.1, interval 94.2 to 100.0"."""
+    text: str
+    """E.g. "94.2 – 100.0" or "no interval"."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column head; `sort` is '' , "ascending" or "descending" for the key the table is sorted by."""
+
+    key: str
+    label: str
+    unit: str = ""
+    title: str = ""
+    numeric: bool = True
+    href: str = ""
+    sort: str = ""
+    minor: bool = False
+    """May be left out on narrow screens (it then stands in the row's details)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryCell:
+    name: str
+    score: Figure
+    fill: float
+    """Length of the bar, 0 to 100."""
+    interval: str
+    coverage: str
+    """E.g. "4 of 4 Tasks"."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    key: str
+    """Configuration content hash, short: the row's id in the page."""
+    rank: str
+    """"1", "2=" for a shared rank, or an en dash."""
+    agent: str
+    also_named: tuple[str, ...]
+    model: str
+    harness: str
+    """E.g. "built-in loop" or "playbook-loop 1.2.0"."""
+    href: str
+    """The entry's Trials."""
+    score: Figure
+    interval: IntervalBar
+    success: Figure
+    spread: Figure
+    pass_hat: Figure
+    coverage: Figure
+    cost: Figure
+    total_cost: Figure
+    latency: Figure
+    jobs: Figure
+    attempts: Figure
+    """E.g. "40", note "20 planned twice" or "6 of 20 planned" where Trials are missing."""
+    outcomes: tuple[Figure, ...]
+    """One for each outcome that occurs: text "3", title "agent failures", href to those Trials."""
+    categories: tuple[CategoryCell, ...]
+    reasons: tuple[str, ...]
+    """Why it is not ranked; empty for ranked entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackTab:
+    label: str
+    detail: str
+    """`id@version`, or '' for untracked evidence."""
+    count: int
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    label: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPage:
+    crumbs: tuple[Crumb, ...]
+    name: str
+    slug: str
+    version: str
+    number: int
+    benchmark_href: str
+    claim: str
+    """One sentence: what was measured, of how many, under which rules, how the interval is made."""
+    tabs: tuple[TrackTab, ...]
+    releases: tuple[Choice, ...]
+    views: tuple[Choice, ...]
+    """"Overview" and "Categories"; empty where the release has no categories."""
+    columns: tuple[Column, ...]
+    show_categories: bool
+    range_low: str
+    range_high: str
+    rows: tuple[BoardRow, ...]
+    """Ranked entries, in the order of the chosen sort."""
+    unranked: tuple[BoardRow, ...]
+    summary: str
+    """E.g. "3 ranked, 1 not ranked"."""
+    caption: str
+    """Order and what the bars mean."""
+    is_untracked: bool
+    track_rules: tuple[str, ...]
+    track_example: str
+    """YAML to add where the release declares no track, '' otherwise."""
+    json_href: str
+    this_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    href: str
+    job_id: str
+    status: str
+    tone: str
+    """Badge tone: neutral, good, info, warn or bad."""
+    source: str
+    source_href: str
+    track: str
+    agents: tuple[str, ...]
+    planned: Figure
+    recorded: Figure
+    scored: Figure
+    failed: Figure
+    cost: Figure
+    started: str
+    rerun_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobsPage:
+    crumbs: tuple[Crumb, ...]
+    rows: tuple[JobRow, ...]
+    filters: tuple[str, ...]
+    """What the list is limited to, in words."""
+    clear_href: str
+    next_href: str
+    import_command: str
+    can_write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkCard:
+    name: str
+    slug: str
+    href: str
+    board_href: str
+    version: str
+    description: str
+    tasks: int
+    tracks: tuple[str, ...]
+    entries: int
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPage:
+    name: str
+    benchmarks: tuple[BenchmarkCard, ...]
+    jobs: tuple[JobRow, ...]
+    jobs_href: str
+    import_command: str
+    """The exact line that brings more Jobs."""
+    can_write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    href: str
+    task: str
+    agent: str
+    attempt: int
+    outcome: str
+    tone: str
+    score: Figure
+    cost: Figure
+    latency: Figure
+    stop_reason: str
+    error_code: str
+    executions: int
+    job_href: str
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialsPage:
+    """A filtered list of Trials: what stands behind a count on the board."""
+
+    crumbs: tuple[Crumb, ...]
+    title: str
+    filters: tuple[str, ...]
+    clear_href: str
+    total: int
+    rows: tuple[TrialRow, ...]
+    next_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    label: str
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    crumbs: tuple[Crumb, ...]
+    job_id: str
+    status: str
+    tone: str
+    facts: tuple[Fact, ...]
+    notes: tuple[str, ...]
+    """What the import had to say of this Job."""
+    rows: tuple[TrialRow, ...]
+    total: int
+    next_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierRow:
+    name: str
+    kind: str
+    status: str
+    score: Figure
+    parts: tuple[Fact, ...]
+    feedback: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    path: str
+    size: str
+    role: str
+    digest: str
+    href: str
+    matches: str
+    """'' where the recorded digest agrees, else what differs, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRow:
+    number: int
+    is_final: bool
+    status: str
+    tone: str
+    error: str
+    started: str
+    duration: str
+    files: tuple[FileRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPage:
+    crumbs: tuple[Crumb, ...]
+    trial_id: str
+    task: str
+    agent: str
+    attempt: int
+    outcome: str
+    tone: str
+    why: str
+    """Why the Trial counts as what it does, in words."""
+    facts: tuple[Fact, ...]
+    verifiers: tuple[VerifierRow, ...]
+    executions: tuple[ExecutionRow, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,412 @@
+"""The second half of an import, `record_evidence`: a staged Job into the database and the blob store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from django.db import models, transaction
+
+from benchmarks.actions import follow_jobs, lock_project, record_benchmark, record_configuration, record_revision
+from benchmarks.domain.definitions import rules_from_content
+from benchmarks.domain.scoring import classify
+from benchmarks.domain.types import Definition, Scoring
+from benchmarks.models import Revision, TaskPin
+from jobs import tallies
+from jobs.domain.evidence import Change, Known, result_digest
+from jobs.domain.parsed import ImportProblemError, JobHeader, Note, ParsedExecution, ParsedTrial
+from jobs.models import (
+    Blob,
+    Execution,
+    ImportRun,
+    Job,
+    JobAgent,
+    SupersededTrial,
+    Trial,
+    VerifierResult,
+)
+from jobs.staging import StagedJob, StagedPack, StagedTrial, as_attempt
+from plural_site.accounts.models import Project
+from plural_site.db import blobs
+
+BATCH = 1000
+NO_RESULT = "running"
+"""Status of a Job without result.json: it runs still, or was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an import changed of a Job; `changed` also where only the Job's own status moved."""
+
+    changed: bool
+    added: int = 0
+    replaced: int = 0
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a Trial row needs to know of its Job."""
+
+    job: Job
+    agents: Mapping[int, JobAgent]
+    pins: Sequence[TaskPin]
+    scoring: Scoring | None
+
+
+def known_trials(job: Job | None) -> dict[str, Known]:
+    if job is None:
+        return {}
+    rows = Trial.objects.filter(job=job).annotate(tries=models.Count("executions"))
+    return {
+        trial: Known(digest, status, tries)
+        for trial, digest, status, tries in rows.values_list(
+            "client_trial_id", "result_digest", "status", "tries"
+        )
+    }
+
+
+def existing_job(project: Project, header: JobHeader) -> Job | None:
+    """The stored Job with this id. Raises ImportProblemError where it is another Job."""
+    job = Job.objects.filter(project=project, client_job_id=header.job_id).first()
+    if job and job.spec_hash != header.spec_hash:
+        raise ImportProblemError(
+            f"{header.folder}/config.json",
+            "",
+            "differs from the Job with the same id that was imported before. "
+            "What a Job runs never changes; run it again as a new Job.",
+        )
+    return job
+
+
+def record_evidence(
+    project: Project, run: ImportRun, staged: StagedJob, job: Job | None, slugs: Mapping[str, str]
+) -> Written:
+    """Writes a staged Job, new or grown, and brings the boards that it stands on up to date.
+
+    Raises DomainError where its definitions break a rule; nothing is then written.
+    """
+    if job and not (staged.added or staged.replaced) and not _job_moved(job, staged.header):
+        return Written(changed=False)
+    whole = job is not None or staged.added <= BATCH
+    with transaction.atomic() if whole else nullcontext():
+        notes: list[Note] = []
+        with transaction.atomic():
+            lock_project(project)
+            revisions = _record_definitions(project, staged.header, slugs, notes)
+            _store(staged)
+            place = _place(project, run, staged, job, revisions, notes)
+        for batch in _batches(staged.trials(), BATCH):
+            with transaction.atomic():
+                _write_trials(place, batch, staged)
+        with transaction.atomic():
+            _finish(place.job, staged, revisions)
+    return Written(True, staged.added, staged.replaced, tuple(notes))
+
+
+def _job_moved(job: Job, header: JobHeader) -> bool:
+    return bool(header.status) and header.status != job.status
+
+
+# Definitions -----------------------------------------------------------------------------------------
+
+
+def _record_definitions(
+    project: Project, header: JobHeader, slugs: Mapping[str, str], notes: list[Note]
+) -> dict[str, Revision]:
+    found: dict[str, Revision] = {}
+    for definition in header.definitions:
+        revision, made = record_revision(project=project, definition=definition)
+        found[definition.content_hash] = revision
+        _note_version(header, definition, revision, made, notes)
+    if header.benchmark:
+        digest = header.benchmark.content_hash
+        revision, made = record_benchmark(
+            project=project,
+            definition=header.benchmark,
+            tasks=[(task.name, task.version, task.content_hash) for task in header.tasks],
+            slug=slugs.get(digest, header.benchmark_slug),
+        )
+        found[digest] = revision
+        _note_version(header, header.benchmark, revision, made, notes)
+    return found
+
+
+def _note_version(
+    header: JobHeader, definition: Definition, revision: Revision, made: bool, notes: list[Note]
+) -> None:
+    claimed = revision.claimed_version
+    if not made or not claimed or revision.version == claimed:
+        return
+    holder = revision.resource.releases.select_related("revision").get(version=claimed)
+    notes.append(
+        Note(
+            f"{header.folder}/config.json",
+            f"{definition.kind} {definition.name}",
+            f"claims version {claimed}, which is revision {holder.revision.number}. "
+            f"It came in as revision {revision.number} without a version.",
+        )
+    )
+
+
+# The Job and its Agents ------------------------------------------------------------------------------
+
+
+def _place(
+    project: Project,
+    run: ImportRun,
+    staged: StagedJob,
+    job: Job | None,
+    revisions: Mapping[str, Revision],
+    notes: list[Note],
+) -> Place:
+    header = staged.header
+    revision = revisions[header.benchmark.content_hash] if header.benchmark else None
+    scoring = rules_from_content(revision.content).scoring if revision else None
+    pins = list(revision.pins.all()) if revision else []
+    track_ref = _track_ref(header, revision, notes)
+    if job and job.track_ref != track_ref:
+        raise ImportProblemError(
+            f"{header.folder}/run.json",
+            "evaluation_track",
+            f"names track {track_ref or 'none'}, but this Job was imported before on {job.track_ref or 'no track'}.",
+        )
+    if job is None:
+        job = Job(
+            project=project,
+            client_job_id=header.job_id,
+            revision=revision,
+            task_revision=None if revision else revisions[header.tasks[0].content_hash],
+            track_ref=track_ref,
+            origin=Job.Origin.IMPORTED,
+            state=Job.State.IMPORTING,
+            spec_hash=header.spec_hash,
+            attempts=header.attempts,
+            rerun_of_job=header.rerun_of_job_id,
+            rerun_of_trial=header.rerun_of_trial_id,
+        )
+    job.import_run = run
+    job.status = header.status or job.status or NO_RESULT
+    job.started_at = header.started_at
+    job.finished_at = header.finished_at or job.finished_at
+    job.aggregates = [dict(row) for row in header.aggregates] or job.aggregates
+    job.notes = [asdict(note) for note in (*header.notes, *notes)]
+    job.pack_id = staged.segments[staged.pack.segment].digest
+    job.files = _files(staged.pack)
+    _fit([job], header.folder)
+    job.save()
+    agents = {agent.position: agent for agent in job.agents.all()} or _record_agents(project, job, header)
+    return Place(job, agents, pins, scoring)
+
+
+def _track_ref(header: JobHeader, revision: Revision | None, notes: list[Note]) -> str:
+    if not header.track_id:
+        return ""
+    tracks = {track.track_id: track for track in revision.tracks.all()} if revision else {}
+    if header.track_id in tracks:
+        return tracks[header.track_id].reference
+    declared = ", ".join(tracks) or "none"
+    notes.append(
+        Note(
+            f"{header.folder}/run.json",
+            "evaluation_track",
+            f"names track {header.track_id!r}, which its release does not declare ({declared}). "
+            "The Job is kept as untracked evidence.",
+        )
+    )
+    return ""
+
+
+def _record_agents(project: Project, job: Job, header: JobHeader) -> dict[int, JobAgent]:
+    agents = [
+        JobAgent(
+            job=job,
+            position=agent.position,
+            name=agent.name,
+            version=agent.version,
+            configuration=record_configuration(
+                project=project, definition=agent.definition, model=agent.model
+            ),
+            harness=agent.harness or "",
+            harness_version=agent.harness_version or "",
+            planned=len(header.tasks) * header.attempts,
+        )
+        for agent in header.agents
+    ]
+    _fit(agents, f"{header.folder}/config.json")
+    return {agent.position: agent for agent in JobAgent.objects.bulk_create(agents)}
+
+
+# Trials ----------------------------------------------------------------------------------------------
+
+
+def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob) -> None:
+    grown = {
+        row.client_trial_id: row
+        for row in Trial.objects.filter(
+            job=place.job,
+            client_trial_id__in=[item.trial.trial_id for item in batch if item.change is Change.GROWN],
+        )
+    }
+    _supersede(list(grown.values()))
+    rows = [_fill(grown.get(item.trial.trial_id), place, item.trial) for item in batch]
+    _fit(rows, f"{staged.label}/trials")
+    Trial.objects.bulk_create(row for row in rows if row.pk is None)
+    for row in grown.values():
+        row.save()
+    pairs = [
+        (_execution(row, parsed, pack, staged.segments[pack.segment].digest), parsed)
+        for row, item in zip(rows, batch, strict=True)
+        for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
+    ]
+    _fit([execution for execution, _ in pairs], f"{staged.label}/trials")
+    Execution.objects.bulk_create(execution for execution, _ in pairs)
+    results = [row for execution, parsed in pairs for row in _verifier_results(execution, parsed)]
+    _fit(results, f"{staged.label}/trials")
+    VerifierResult.objects.bulk_create(results)
+
+
+def _supersede(rows: Sequence[Trial]) -> None:
+    SupersededTrial.objects.bulk_create(
+        SupersededTrial(
+            trial=row,
+            result_digest=row.result_digest,
+            figures={
+                "status": row.status,
+                "outcome": row.outcome,
+                "score": row.score,
+                "cost_usd": row.cost_usd,
+                "latency_seconds": row.latency_seconds,
+                "error_code": row.error_code,
+                "stop_reason": row.stop_reason,
+            },
+            packs=list(row.executions.values_list("pack_id", flat=True)),
+        )
+        for row in rows
+    )
+    Execution.objects.filter(trial__in=rows).delete()
+
+
+def _fill(stored: Trial | None, place: Place, parsed: ParsedTrial) -> Trial:
+    row = stored or Trial(job=place.job, client_trial_id=parsed.trial_id)
+    position = parsed.task_position
+    row.job_agent = place.agents[parsed.agent_position]
+    row.task_position = Trial.UNPLANNED if position is None else position
+    row.pin = place.pins[position] if position is not None and place.pins else None
+    row.task_name = parsed.task_name
+    row.task_digest = parsed.task_digest
+    row.attempt = parsed.attempt
+    row.status = parsed.status
+    row.outcome = classify(as_attempt(parsed), place.scoring)
+    row.score = parsed.score
+    row.cost_usd = parsed.cost_usd
+    row.cost_partial = parsed.cost_partial
+    row.latency_seconds = parsed.latency_seconds
+    row.input_tokens = parsed.input_tokens
+    row.output_tokens = parsed.output_tokens
+    row.turns = parsed.turns
+    row.seed = parsed.seed
+    row.error_code = parsed.error_code
+    row.error_message = parsed.error_message
+    row.stop_reason = parsed.stop_reason
+    row.models_used = list(parsed.models_used)
+    row.notes = [asdict(note) for note in parsed.notes]
+    row.started_at = parsed.started_at
+    row.completed_at = parsed.completed_at
+    row.result_digest = result_digest(parsed)
+    return row
+
+
+def _execution(trial: Trial, parsed: ParsedExecution, pack: StagedPack, blob: str) -> Execution:
+    return Execution(
+        trial=trial,
+        number=parsed.number,
+        status=parsed.status,
+        error_code=parsed.error_code,
+        error_message=parsed.error_message,
+        stop_reason=parsed.stop_reason,
+        started_at=parsed.started_at,
+        completed_at=parsed.completed_at,
+        receipt_hash=parsed.receipt_hash,
+        is_final=parsed.is_final,
+        pack_id=blob,
+        files=_files(pack),
+    )
+
+
+def _verifier_results(execution: Execution, parsed: ParsedExecution) -> Iterator[VerifierResult]:
+    for position, result in enumerate(parsed.verifier_results):
+        yield VerifierResult(
+            execution=execution,
+            position=position,
+            verifier=result.verifier,
+            digest=result.digest,
+            kind=result.kind,
+            status=result.status,
+            score=result.score,
+            scores=dict(result.scores),
+            feedback=result.feedback,
+            evidence=list(result.evidence),
+        )
+
+
+# Ends ------------------------------------------------------------------------------------------------
+
+
+def _finish(job: Job, staged: StagedJob, revisions: Mapping[str, Revision]) -> None:
+    """Makes the Job visible together with the figures that it changes."""
+    header = staged.header
+    job.state = Job.State.READY
+    job.save(update_fields=["state"])
+    tallies.count_agents(job)
+    names = {definition.content_hash: definition.name for definition in header.definitions}
+    if header.benchmark:
+        names[header.benchmark.content_hash] = header.benchmark.name
+    follow_jobs({revisions[digest]: name for digest, name in names.items()}, started_at=header.started_at)
+    if job.revision:
+        tallies.rebuild(
+            job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True)
+        )
+
+
+def _store(staged: StagedJob) -> None:
+    for segment in staged.segments:
+        blobs.move_in(segment.path, segment.digest)
+    Blob.objects.bulk_create(
+        [Blob(digest=segment.digest, size=segment.size) for segment in staged.segments], ignore_conflicts=True
+    )
+
+
+def _files(pack: StagedPack) -> list[list[Any]]:
+    """[path, sha256, offset in the blob, size, media type, role] of each file."""
+    return [
+        [file.path, file.sha256, file.offset, file.size, file.media_type, file.role] for file in pack.files
+    ]
+
+
+def _batches(items: Iterable[StagedTrial], size: int) -> Iterator[list[StagedTrial]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def _fit(rows: Sequence[models.Model], file: str) -> None:
+    """Refuses text that is longer than its column, on both databases alike."""
+    for row in rows:
+        for name, limit in _limits(type(row)):
+            value = getattr(row, name)
+            if len(value) > limit:
+                raise ImportProblemError(file, name, f"is longer than {limit} characters: {value[:60]}…")
+
+
+@cache
+def _limits(model: type[models.Model]) -> list[tuple[str, int]]:
+    return [
+        (column.attname, column.max_length)
+        for column in model._meta.concrete_fields
+        if isinstance(column, models.CharField) and column.max_length and not column.is_relation
+    ]

@@ -1,0 +1,207 @@
+"""The data of each page of this app, as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Count
+from django.http import Http404
+from django.urls import reverse
+
+from benchmarks.domain.definitions import rules_from_content
+from benchmarks.domain.types import Scoring
+from benchmarks.links import board_href, revision_label
+from benchmarks.models import Resource, Revision
+from benchmarks.pages import Crumb, Figure
+from jobs.filters import JobFilter, TrialFilter
+from jobs.models import Job, Tally, Trial
+from jobs.pages import BenchmarkCard, Fact, JobPage, JobRow, JobsPage, ProjectPage, TrialRow, TrialsPage
+from jobs.querysets import TrialQuerySet
+from jobs.rows import job_cost, job_row, source_of, status_words, trial_row, with_query
+from plural_site import formats
+from plural_site.accounts.models import Project
+from plural_site.http import paginate
+
+IMPORT_COMMAND = "python manage.py import_jobs PATH --project {slug}"
+LATEST_JOBS = 10
+
+
+def project_page(project: Project, *, can_write: bool) -> ProjectPage:
+    return ProjectPage(
+        name=project.name,
+        benchmarks=tuple(_cards(project)),
+        jobs=tuple(_latest(project)),
+        jobs_href=reverse("jobs:jobs", args=[project.slug]),
+        import_command=IMPORT_COMMAND.format(slug=project.slug),
+        can_write=can_write,
+    )
+
+
+def _latest(project: Project) -> list[JobRow]:
+    jobs = Job.objects.visible(project).with_source().order_by("-started_at", "-pk")[:LATEST_JOBS]
+    return [job_row(project, job) for job in jobs]
+
+
+def _cards(project: Project) -> list[BenchmarkCard]:
+    """One card a Benchmark, in a fixed number of queries."""
+    benchmarks = Resource.objects.for_project(project).benchmarks().select_related("current__release")
+    revisions = [resource.current_id for resource in benchmarks]
+    jobs = Job.objects.visible(project).filter(revision__in=revisions).values_list("revision")
+    job_counts = dict(jobs.annotate(n=Count("pk")).order_by())
+    entries = Tally.objects.filter(revision__in=revisions, scope=Tally.Scope.OVERALL).exclude(track_ref="")
+    entry_counts = dict(entries.values_list("revision").annotate(n=Count("pk")).order_by())
+    return [
+        _card(project, resource, job_counts, entry_counts)
+        for resource in sorted(benchmarks, key=lambda found: found.name.casefold())
+    ]
+
+
+def _card(
+    project: Project, resource: Resource, jobs: Mapping[int, int], entries: Mapping[int, int]
+) -> BenchmarkCard:
+    revision = resource.current
+    if revision is None:  # `benchmarks()` leaves such resources out
+        raise Http404
+    revision.resource = resource
+    content = revision.content
+    rules = rules_from_content(content)
+    return BenchmarkCard(
+        name=formats.clean_text(resource.name),
+        slug=resource.slug,
+        href=reverse("benchmarks:benchmark", args=[project.slug, resource.slug]),
+        board_href=board_href(project, revision),
+        version=revision_label(revision),
+        description=formats.clean_text(rules.description),
+        tasks=len(content["tasks"]),
+        tracks=tuple(track.reference for track in rules.tracks),
+        entries=entries.get(revision.pk, 0),
+        jobs=jobs.get(revision.pk, 0),
+    )
+
+
+def jobs_page(project: Project, query: Mapping[str, str], *, can_write: bool) -> JobsPage:
+    chosen = JobFilter.parse(project, query)
+    found = chosen.apply(Job.objects.visible(project)).with_source()
+    page = paginate(found, order=["-started_at"], cursor=query.get("cursor"))
+    path = reverse("jobs:jobs", args=[project.slug])
+    return JobsPage(
+        crumbs=(Crumb(project.name, reverse("jobs:project", args=[project.slug])), Crumb("Jobs")),
+        rows=tuple(job_row(project, job) for job in page.items),
+        filters=chosen.words,
+        clear_href=path if chosen.words else "",
+        next_href=_next(path, chosen.query, page.next_cursor),
+        import_command=IMPORT_COMMAND.format(slug=project.slug),
+        can_write=can_write,
+    )
+
+
+def trials_page(project: Project, query: Mapping[str, str]) -> TrialsPage:
+    chosen = TrialFilter.parse(project, query)
+    found = chosen.apply(Trial.objects.visible(project))
+    rows, cursor = _trial_rows(project, found, query.get("cursor"))
+    path = reverse("jobs:trials", args=[project.slug])
+    crumbs = [Crumb(project.name, reverse("jobs:project", args=[project.slug]))]
+    if chosen.revision:
+        label = f"{formats.clean_text(chosen.revision.resource.name)} {revision_label(chosen.revision)}"
+        crumbs.append(Crumb(label, board_href(project, chosen.revision, track=chosen.track)))
+    return TrialsPage(
+        crumbs=(*crumbs, Crumb("Trials")),
+        title=chosen.title,
+        filters=chosen.words,
+        clear_href=path if chosen.words else "",
+        total=found.count(),
+        rows=rows,
+        next_href=_next(path, chosen.query, cursor),
+    )
+
+
+def job_page(project: Project, job_id: str, query: Mapping[str, str]) -> JobPage:
+    """Raises Http404 where the project has no such Job."""
+    job = Job.objects.visible(project).with_source().filter(client_job_id=job_id).first()
+    if job is None:
+        raise Http404("No such Job in this project.")
+    chosen = TrialFilter.parse(project, {key: query[key] for key in ("outcome",) if key in query})
+    found = chosen.apply(Trial.objects.visible(project).filter(job=job))
+    rows, cursor = _trial_rows(project, found, query.get("cursor"))
+    status, tone = status_words(job.status)
+    path = reverse("jobs:job", args=[project.slug, job_id])
+    return JobPage(
+        crumbs=(
+            Crumb(project.name, reverse("jobs:project", args=[project.slug])),
+            Crumb("Jobs", reverse("jobs:jobs", args=[project.slug])),
+            Crumb(job_id),
+        ),
+        job_id=job_id,
+        status=status,
+        tone=tone,
+        facts=tuple(_job_facts(project, job)),
+        notes=tuple(note_words(note) for note in job.notes),
+        rows=rows,
+        total=found.count(),
+        next_href=_next(path, chosen.query, cursor),
+    )
+
+
+def _job_facts(project: Project, job: Job) -> list[Fact]:
+    row = job_row(project, job)
+    source, source_href = source_of(project, job)
+    facts = [
+        Fact("Ran", Figure(source, href=source_href)),
+        Fact("Track", Figure(job.track_ref or "none", "" if job.track_ref else "Evidence only, never ranked")),
+        Fact("Agents", Figure(", ".join(row.agents))),
+        Fact("Attempts at each Task", Figure(formats.count(job.attempts))),
+        Fact("Trials", row.recorded),
+        Fact("Scored", row.scored),
+        Fact("Failed", row.failed),
+        Fact("Cost", job_cost(job)),
+        Fact("Started", Figure(row.started)),
+        Fact("Finished", Figure(formats.datetime_text(job.finished_at))),
+    ]
+    if job.rerun_of_job:
+        held = Job.objects.visible(project).filter(client_job_id=job.rerun_of_job).exists()
+        href = reverse("jobs:job", args=[project.slug, job.rerun_of_job]) if held else ""
+        title = "" if held else "That Job is not in this project"
+        facts.append(Fact("Rerun of", Figure(job.rerun_of_job, title, href=href)))
+    if unplanned := sum(agent.unplanned for agent in job.agents.all()):
+        facts.append(
+            Fact("At unknown Tasks", Figure(formats.count(unplanned), note="kept, but in no score"))
+        )
+    return facts
+
+
+def note_words(note: Mapping[str, Any]) -> str:
+    where = " ".join(filter(None, (note.get("file"), note.get("field"))))
+    return formats.clean_text(f"{where}: {note.get('message')}" if where else str(note.get("message")))
+
+
+def _trial_rows(
+    project: Project, found: TrialQuerySet, cursor: str | None
+) -> tuple[tuple[TrialRow, ...], str | None]:
+    related = found.select_related("job__revision", "job_agent")
+    page = paginate(related, order=["job", "task_position", "attempt"], cursor=cursor)
+    tries = dict(
+        Trial.objects.filter(pk__in=[trial.pk for trial in page.items])
+        .values_list("pk")
+        .annotate(n=Count("executions"))
+    )
+    scorings: dict[int | None, Scoring] = {None: Scoring()}
+    rows = []
+    for trial in page.items:
+        revision = trial.job.revision
+        key = revision.pk if revision else None
+        if revision and key not in scorings:
+            scorings[key] = scoring_of(revision)
+        rows.append(trial_row(project, trial, scorings[key], tries[trial.pk]))
+    return tuple(rows), page.next_cursor
+
+
+def scoring_of(revision: Revision | None) -> Scoring:
+    """The release's scoring, the default for a Job on a single Task."""
+    return rules_from_content(revision.content).scoring if revision else Scoring()
+
+
+def _next(path: str, query: dict[str, str], cursor: str | None) -> str:
+    return with_query(path, {**query, "cursor": cursor}) if cursor else ""
+
+

@@ -1,0 +1,161 @@
+"""The first half of an import: a Job's Trials read to the end, outside the database.
+
+The bytes of all files go into a few segments, rows into a spool file, so memory stays bounded, few files
+are made, and nothing has to be undone when the last Trial turns out to be broken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from benchmarks.domain.types import Attempt
+from jobs.domain.evidence import Change, Known, compare
+from jobs.domain.parsed import ImportProblemError, JobHeader, Pack, ParsedTrial, StoredFile
+from jobs.domain.readers.plural import iter_trials, pack_job_files
+from jobs.domain.readers.folders import JobFolder
+
+BEAT_EVERY = 500
+COPY = 1 << 20
+SEGMENT = 32 << 20
+"""Bytes from which on a segment is full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of packs in one file, to become one blob."""
+
+    path: Path
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPack:
+    """A pack's files: `segment` is an index into the Job's segments, offsets count from its start."""
+
+    segment: int
+    files: tuple[StoredFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedTrial:
+    change: Change
+    trial: ParsedTrial
+    packs: tuple[StagedPack, ...]
+    """One for each of the Trial's executions."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedJob:
+    header: JobHeader
+    label: str
+    spool: Path
+    segments: tuple[Segment, ...]
+    pack: StagedPack
+    added: int
+    replaced: int
+
+    def trials(self) -> Iterator[StagedTrial]:
+        with self.spool.open("rb") as stream:
+            for _ in range(self.added + self.replaced):
+                yield pickle.load(stream)  # noqa: S301 - written by `stage` a moment ago, in a private folder
+
+
+class Segments:
+    """Writes packs one after another, a new file whenever the last is full."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stream: BinaryIO | None = None
+        self._hash = hashlib.sha256()
+        self.done: list[Segment] = []
+
+    def add(self, pack: Pack) -> StagedPack:
+        if self._stream is None:
+            self._stream = (self._folder / f"segment-{len(self.done)}").open("wb")
+            self._hash = hashlib.sha256()
+        start = self._stream.tell()
+        with pack.spool as spool:
+            spool.seek(0)
+            while chunk := spool.read(COPY):
+                self._hash.update(chunk)
+                self._stream.write(chunk)
+        files = tuple(replace(file, offset=file.offset + start) for file in pack.files)
+        staged = StagedPack(len(self.done), files)
+        if self._stream.tell() >= SEGMENT:
+            self.close()
+        return staged
+
+    def close(self) -> None:
+        """Ends the segment at hand."""
+        if self._stream is not None:
+            size = self._stream.tell()
+            self._stream.close()
+            path = self._folder / f"segment-{len(self.done)}"
+            self.done.append(Segment(path, f"sha256:{self._hash.hexdigest()}", size))
+            self._stream = None
+
+
+def stage(
+    source: JobFolder, header: JobHeader, known: dict[str, Known], folder: Path, beat: Callable[[], None]
+) -> StagedJob:
+    """Reads every Trial and keeps those that are new or have grown.
+
+    Raises ImportProblemError for input that can't be taken, also for evidence that changed in a way
+    in which a Job never grows.
+    """
+    counts = {Change.NEW: 0, Change.GROWN: 0}
+    spool = folder / "trials"
+    with spool.open("wb") as rows, closing(Segments(folder)) as segments:
+        for number, trial in enumerate(iter_trials(source, header)):
+            if number % BEAT_EVERY == 0:
+                beat()
+            change = compare(known.get(trial.trial_id), trial)
+            if change is Change.BROKEN:
+                raise ImportProblemError(
+                    f"{source.label}/trials/{trial.trial_id}/result.json",
+                    "",
+                    "differs from the finished Trial that was imported before. A finished Trial never changes: "
+                    "this copy of the Job was altered, or another Job has the same id.",
+                )
+            if change in counts:
+                counts[change] += 1
+                pickle.dump(_keep(change, trial, segments), rows, pickle.HIGHEST_PROTOCOL)
+            else:
+                for execution in trial.executions:
+                    execution.pack.spool.close()
+        pack = segments.add(pack_job_files(source))
+    return StagedJob(
+        header, source.label, spool, tuple(segments.done), pack, counts[Change.NEW], counts[Change.GROWN]
+    )
+
+
+def _keep(change: Change, trial: ParsedTrial, segments: Segments) -> StagedTrial:
+    kept = tuple(segments.add(execution.pack) for execution in trial.executions)
+    executions = tuple(
+        replace(execution, pack=replace(execution.pack, spool=None)) for execution in trial.executions
+    )
+    return StagedTrial(change, replace(trial, executions=executions), kept)
+
+
+def as_attempt(trial: ParsedTrial) -> Attempt:
+    return Attempt(
+        task=trial.task_name,
+        attempt=trial.attempt,
+        status=trial.status,
+        score=trial.score,
+        error_code=trial.error_code or None,
+        stop_reason=trial.stop_reason or None,
+        cost_usd=trial.cost_usd,
+        latency_seconds=trial.latency_seconds,
+        trial_id=trial.trial_id,
+        cost_partial=trial.cost_partial,
+    )
+
+

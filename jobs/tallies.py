@@ -1,0 +1,283 @@
+"""Derived figures: evidence rows -> `benchmarks.domain.scoring` -> Tally rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum
+from typing import Any
+
+from django.db.models import Count, Q
+
+from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
+from benchmarks.domain.scoring import aggregate
+from benchmarks.domain.tracks import check_conformance
+from benchmarks.domain.types import (
+    Attempt,
+    CategoryResult,
+    ConfigurationFacts,
+    ConfigurationResult,
+    TaskResult,
+    Track,
+    Uncertainty,
+)
+from benchmarks.models import Configuration, Revision
+from jobs.models import Job, JobAgent, Tally, Trial
+
+RULES_VERSION = 1
+UNTRACKED = (
+    "Ran on no track, so it is evidence only and is never ranked. "
+    "Run it again with --evaluation-track and the id of a track of this release."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All that the attempts of one configuration on one release and track came with."""
+
+    attempts: list[Attempt]
+    models_used: set[str]
+
+
+def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -> None:
+    """Recomputes the tallies of these configurations on one release and track."""
+    wanted = sorted(set(configurations))
+    rules = rules_from_content(revision.content)
+    names = list(revision.pins.values_list("name", flat=True))
+    track = next((t for t in rules.tracks if t.reference == track_ref), None)
+    groups = _attempts(revision, track_ref, wanted)
+    agents = _agents(revision, track_ref, wanted)
+    Tally.objects.board(revision, track_ref).filter(configuration__in=wanted).delete()
+    rows: list[Tally] = []
+    for configuration in Configuration.objects.filter(pk__in=agents):
+        group = groups.get(configuration.pk) or Group([], set())
+        result = aggregate(
+            names,
+            group.attempts,
+            scoring=rules.scoring,
+            categories=rules.categories,
+            required_attempts=track.attempts if track else 1,
+            blocking_issues=blocking_issues(
+                track, configuration, agents[configuration.pk], group.models_used
+            ),
+        )
+        planned = sum(agent.planned for agent in agents[configuration.pk])
+        rows += _rows(revision, track_ref, configuration, result, rules, planned)
+    Tally.objects.bulk_create(rows, batch_size=500)
+
+
+def _attempts(revision: Revision, track_ref: str, configurations: Sequence[int]) -> dict[int, Group]:
+    groups: dict[int, Group] = defaultdict(lambda: Group([], set()))
+    seen: set[str] = set()
+    rows = (
+        Trial.objects.counted(revision, track_ref, configurations)
+        .order_by("pk")
+        .values_list(
+            "job_agent__configuration_id",
+            "pin__name",
+            "attempt",
+            "status",
+            "score",
+            "error_code",
+            "stop_reason",
+            "cost_usd",
+            "latency_seconds",
+            "client_trial_id",
+            "cost_partial",
+            "models_used",
+        )
+    )
+    for owner, task, number, status, score, error, stop, cost, latency, trial, partial, models in rows.iterator(
+        chunk_size=5000
+    ):
+        if trial in seen:  # the same Trial stored twice counts once, by its first copy
+            continue
+        seen.add(trial)
+        group = groups[owner]
+        group.models_used.update(models)
+        group.attempts.append(
+            Attempt(task, number, status, score, error or None, stop or None, cost, latency, trial, partial)
+        )
+    return groups
+
+
+def _agents(revision: Revision, track_ref: str, configurations: Sequence[int]) -> dict[int, list[JobAgent]]:
+    found: dict[int, list[JobAgent]] = defaultdict(list)
+    for agent in JobAgent.objects.filter(
+        job__revision=revision,
+        job__track_ref=track_ref,
+        job__state=Job.State.READY,
+        configuration__in=configurations,
+    ).order_by("pk"):
+        found[agent.configuration_id].append(agent)
+    return found
+
+
+def facts_of(configuration: Configuration, harness: str) -> ConfigurationFacts:
+    """What a track looks at. The harness's name is no part of the content, so a Job has to tell it."""
+    content = configuration.content
+    routing = content["routing"]
+    return ConfigurationFacts(
+        model=content["model"],
+        fallback_models=tuple(routing["fallback_models"]),
+        harness=harness or None,
+        instructions=content["instructions"],
+        temperature=routing["temperature"],
+        max_tokens=routing["max_tokens"],
+    )
+
+
+def blocking_issues(
+    track: Track | None, configuration: Configuration, agents: Sequence[JobAgent], models_used: set[str]
+) -> list[str]:
+    if track is None:
+        return [UNTRACKED]
+    issues: dict[str, None] = {}
+    for harness in dict.fromkeys(agent.harness for agent in agents):
+        issues |= dict.fromkeys(check_conformance(track, facts_of(configuration, harness)))
+    others = sorted(used for used in models_used if not same_model(configuration.model, used))
+    if track.kind == "models" and others:
+        issues[
+            f"Track {track.reference} compares models; attempts of this configuration ({configuration.model}) "
+            f"report calling {', '.join(others)}."
+        ] = None
+    return list(issues)
+
+
+def same_model(configured: str, reported: str) -> bool:
+    """A trajectory may name a model without the provider in front."""
+    return reported == configured or configured.endswith(f"/{reported}")
+
+
+def _rows(
+    revision: Revision,
+    track_ref: str,
+    configuration: Configuration,
+    result: ConfigurationResult,
+    rules: BenchmarkRules,
+    planned: int,
+) -> list[Tally]:
+    def row(scope: Tally.Scope, key: str, position: int, **figures: Any) -> Tally:
+        return Tally(
+            revision=revision,
+            track_ref=track_ref,
+            configuration=configuration,
+            scope=scope,
+            key=key,
+            position=position,
+            rules_version=RULES_VERSION,
+            **figures,
+        )
+
+    overall = row(
+        Tally.Scope.OVERALL,
+        "",
+        0,
+        **_measures(result),
+        score=result.score,
+        **_interval(result.uncertainty),
+        coverage=result.coverage,
+        complete_coverage=result.complete_coverage,
+        success_rate=result.success_rate,
+        completion_rate=result.completion_rate,
+        attempts=sum(result.outcomes.values()),
+        planned=planned,
+        valid=result.valid,
+        successes=result.successes,
+        outcomes=dict(result.outcomes),
+        detail={
+            **_why(result.uncertainty),
+            "tasks_total": result.tasks_total,
+            "tasks_covered": result.tasks_covered,
+            "consistency": asdict(result.consistency),
+        },
+        eligible=result.eligible,
+        reasons=list(result.ineligible_reasons),
+    )
+    categories = [
+        row(Tally.Scope.CATEGORY, category.id, position, **_category(category))
+        for position, category in enumerate(result.categories)
+    ]
+    tasks = [
+        row(Tally.Scope.TASK, task.task, position, **_task(task))
+        for position, task in enumerate(result.tasks)
+    ]
+    return [overall, *categories, *tasks]
+
+
+def _measures(result: ConfigurationResult | CategoryResult) -> dict[str, Any]:
+    cost, latency = result.cost, result.latency
+    return {
+        "cost": cost.value,
+        "cost_measured": cost.measured,
+        "cost_attempts": cost.attempts,
+        "cost_total": cost.total,
+        "cost_partial": cost.partial,
+        "latency": latency.value,
+        "latency_measured": latency.measured,
+        "latency_attempts": latency.attempts,
+    }
+
+
+def _interval(uncertainty: Uncertainty) -> dict[str, Any]:
+    return {
+        "low": uncertainty.low,
+        "high": uncertainty.high,
+        "standard_error": uncertainty.standard_error,
+        "sample_size": uncertainty.sample_size,
+    }
+
+
+def _why(uncertainty: Uncertainty) -> dict[str, Any]:
+    return {"method": uncertainty.method, "unavailable_reason": uncertainty.unavailable_reason}
+
+
+def _category(category: CategoryResult) -> dict[str, Any]:
+    return {
+        **_measures(category),
+        **_interval(category.uncertainty),
+        "score": category.score,
+        "coverage": category.coverage,
+        "success_rate": category.success_rate,
+        "detail": {
+            **_why(category.uncertainty),
+            "name": category.name,
+            "taxonomy": category.taxonomy,
+            "tasks_total": category.tasks_total,
+            "tasks_covered": category.tasks_covered,
+        },
+    }
+
+
+def _task(task: TaskResult) -> dict[str, Any]:
+    columns = ("score", "success_rate", "attempts", "valid", "successes")
+    figures = asdict(task)
+    name_and_columns = {"task", *columns}
+    return {
+        **{name: figures[name] for name in columns},
+        "coverage": 1.0 if task.valid else 0.0,
+        "detail": {key: value for key, value in figures.items() if key not in name_and_columns},
+    }
+
+
+def count_agents(job: Job) -> None:
+    """What the Trials of each Agent of a Job add up to, for lists that read no Trials."""
+    for agent in job.agents.all():
+        trials = Trial.objects.filter(job_agent=agent)
+        totals = trials.aggregate(
+            recorded=Count("pk"),
+            unplanned=Count("pk", filter=Q(task_position=Trial.UNPLANNED)),
+            partial=Count("pk", filter=Q(cost_partial=True)),
+            measured=Count("cost_usd"),
+        )
+        agent.recorded = totals["recorded"]
+        agent.unplanned = totals["unplanned"]
+        agent.outcomes = dict(
+            trials.order_by("outcome").values_list("outcome").annotate(n=Count("pk")).values_list("outcome", "n")
+        )
+        agent.cost_measured = totals["measured"]
+        agent.cost_partial = totals["partial"] > 0
+        costs = trials.filter(cost_usd__isnull=False).values_list("cost_usd", flat=True)
+        agent.cost_total = fsum(cost for cost in costs if cost is not None) if totals["measured"] else None
+        agent.save()

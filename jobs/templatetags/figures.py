@@ -1,0 +1,128 @@
+"""Markup of figures and bars in the hot tables.
+
+Written here and not in templates because a board prints some twenty of them for every entry, which
+costs the template engine ten times as long. Every text is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from django import template
+from django.utils.safestring import SafeString, mark_safe
+
+if TYPE_CHECKING:
+    from benchmarks.pages import Figure
+    from jobs.pages import BoardRow, CategoryCell, IntervalBar
+
+register = template.Library()
+
+OVERVIEW: tuple[tuple[str, Callable[[BoardRow], Figure]], ...] = (
+    ("Success rate", attrgetter("success")),
+    ("Spread over attempts", attrgetter("spread")),
+    ("All attempts succeed", attrgetter("pass_hat")),
+    ("Coverage", attrgetter("coverage")),
+    ("Cost per attempt", attrgetter("cost")),
+    ("Total cost", attrgetter("total_cost")),
+    ("Latency per attempt", attrgetter("latency")),
+    ("Attempts", attrgetter("attempts")),
+    ("Jobs", attrgetter("jobs")),
+)
+
+
+@register.simple_tag
+def figure_cells(*figures: Figure) -> SafeString:
+    """A right-aligned table cell for each figure, in the order given."""
+    return _html([_cell(figure) for figure in figures])
+
+
+@register.simple_tag
+def overview_cells(row: BoardRow) -> SafeString:
+    """The cells of a board row's overview, in the order of `OVERVIEW`."""
+    return _html([_cell(figure(row)) for _, figure in OVERVIEW])
+
+
+@register.simple_tag
+def overview_pairs(row: BoardRow) -> SafeString:
+    """The same figures as terms of a description list.
+
+    What a cell says on hover stands here as text.
+    """
+    return _html([_pair(label, figure(row)) for label, figure in OVERVIEW])
+
+
+@register.simple_tag
+def outcome_links(outcomes: Iterable[Figure]) -> SafeString:
+    """E.g. "34 scored, 6 agent failures", each leading to those Trials; '' where nothing was recorded."""
+    return _html([_number(outcome, f" {outcome.title}") for outcome in outcomes], ", ")
+
+
+@register.simple_tag
+def category_cells(cells: Iterable[CategoryCell]) -> SafeString:
+    """A table cell for each category: score, bar, interval, coverage."""
+    return _html([_category_cell(cell) for cell in cells])
+
+
+@register.simple_tag
+def category_pairs(cells: Iterable[CategoryCell]) -> SafeString:
+    """The same categories as terms of a description list."""
+    return _html([_pair(cell.name, cell.score, cell.interval, cell.coverage) for cell in cells])
+
+
+@register.simple_tag
+def interval_cell(bar: IntervalBar) -> SafeString:
+    """A table cell with a score and its interval on a line of 160 by 16 units.
+
+    Without an interval the point is hollow.
+    """
+    title = f' title="{escape(bar.reason)}"' if bar.reason else ""
+    marks = '<rect class="iv-track" y="7.5" width="160" height="1"/>'
+    if bar.width is not None:
+        marks += f'<rect class="iv-span" x="{bar.low_x}" y="5" width="{bar.width}" height="6" rx="1"/>'
+    if bar.point_x is not None and bar.width is None:
+        marks += f'<circle class="iv-hollow" cx="{bar.point_x}" cy="8" r="3.5"/>'
+    elif bar.point_x is not None:
+        marks += f'<path class="iv-point" d="M{bar.point_x} 2v12"/>'
+    return _html(
+        [
+            f'<td class="interval"{title}><svg class="iv" viewBox="0 0 160 16" role="img" ',
+            f'aria-label="{escape(bar.label)}">{marks}</svg>',
+            f'<span class="sub" aria-hidden="true">{escape(bar.text)}</span></td>',
+        ]
+    )
+
+
+def _html(parts: list[str], separator: str = "") -> SafeString:
+    return mark_safe(separator.join(parts))  # noqa: S308  the functions below escape every text
+
+
+def _cell(figure: Figure) -> str:
+    title = f' title="{escape(figure.title)}"' if figure.title else ""
+    note = f'<span class="sub">{escape(figure.note)}</span>' if figure.note else ""
+    return f'<td class="num"{title}>{_number(figure)}{note}</td>'
+
+
+def _category_cell(cell: CategoryCell) -> str:
+    title = f' title="{escape(cell.score.title)}"' if cell.score.title else ""
+    return (
+        f'<td class="num category"{title}>{_number(cell.score)}'
+        '<svg class="mini" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="mini-track" width="100" height="4"/>'
+        f'<rect class="mini-fill" width="{cell.fill}" height="4"/></svg>'
+        f'<span class="sub">{escape(cell.interval)}</span>'
+        f'<span class="sub">{escape(cell.coverage)}</span></td>'
+    )
+
+
+def _pair(label: str, figure: Figure, *more: str) -> str:
+    texts = (*more, figure.note, figure.title)
+    remarks = "".join([f"<small>{escape(text)}</small>" for text in texts if text])
+    return f"<div><dt>{escape(label)}</dt><dd>{_number(figure)}{remarks}</dd></div>"
+
+
+def _number(figure: Figure, suffix: str = "") -> str:
+    text = escape(figure.text + suffix)
+    return f'<a href="{escape(figure.href)}">{text}</a>' if figure.href else text

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from jobs import views
+
+app_name = "jobs"
+urlpatterns = [
+    path("projects/<slug:project>", views.project, name="project"),
+    path("projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>", views.board, name="board"),
+    path("projects/<slug:project>/jobs", views.jobs, name="jobs"),
+    path("projects/<slug:project>/jobs/<slug:job_id>", views.job, name="job"),
+    path("projects/<slug:project>/trials", views.trials, name="trials"),
+    path("projects/<slug:project>/trials/<slug:trial_id>", views.trial, name="trial"),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/executions/<int:number>/files/<path:path>",
+        views.file,
+        name="file",
+    ),
+]

@@ -1,0 +1,142 @@
+"""Content-addressed store: bytes by their SHA-256, written once, behind Django's storage "blobs".
+
+A digest is `sha256:` and 64 lower-case hex digits. On a file system the bytes go straight to a private
+file that is renamed into place when complete; other storages are used through Django's storage API.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import tempfile
+from pathlib import Path
+from typing import IO, BinaryIO, Protocol, cast
+
+from django.core.files.base import File
+from django.core.files.storage import FileSystemStorage, Storage, storages
+
+CHUNK = 1024 * 1024  # bytes
+DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+
+
+class BlobError(Exception):
+    """The bytes are not those announced."""
+
+
+class Readable(Protocol):
+    def read(self, size: int = ..., /) -> bytes: ...
+
+
+class Writable(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
+def put(stream: Readable, *, digest: str | None = None, size: int | None = None, verify: bool = False) -> str:
+    """Stores what `stream` yields from its position on and returns its digest.
+
+    A caller that has hashed the bytes already passes `digest`, which is believed unless `verify` is set;
+    a blob that is there already (in full, as far as `size` in bytes tells) is then not read again.
+    Raises BlobError when `verify` or `size` finds other bytes, ValueError for a malformed digest.
+    """
+    storage = storages["blobs"]
+    if digest is not None and not verify and _holds(storage, _name(digest), size):
+        return digest
+    if isinstance(storage, FileSystemStorage):
+        return _put_file(Path(storage.location), stream, digest, size, verify)
+    with tempfile.SpooledTemporaryFile(max_size=4 * CHUNK) as spool:
+        actual = _copy(stream, spool, digest, size, verify)
+        if not storage.exists(_name(actual)):
+            spool.seek(0)
+            storage.save(_name(actual), File(cast("IO[bytes]", spool)))
+    return actual
+
+
+def move_in(path: Path, digest: str) -> None:
+    """Takes over a complete file whose digest the caller has computed; the file is gone from `path` after.
+
+    On a file system that is one rename where both lie on the same disk.
+    """
+    storage = storages["blobs"]
+    if isinstance(storage, FileSystemStorage):
+        target = Path(storage.location) / _name(digest)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o600)
+        with contextlib.suppress(OSError):  # another disk: copied below
+            path.replace(target)
+            return
+    with path.open("rb") as stream:
+        put(stream, digest=digest, size=path.stat().st_size)
+    path.unlink()
+
+
+def open_blob(digest: str) -> BinaryIO:
+    """The blob from its start, seekable. Raises FileNotFoundError."""
+    storage = storages["blobs"]
+    if isinstance(storage, FileSystemStorage):
+        return (Path(storage.location) / _name(digest)).open("rb")
+    return cast("BinaryIO", storage.open(_name(digest), "rb"))
+
+
+def exists(digest: str) -> bool:
+    return _holds(storages["blobs"], _name(digest), None)
+
+
+def delete(digest: str) -> None:
+    """Removes the blob; does nothing when there is none."""
+    storages["blobs"].delete(_name(digest))
+
+
+def _name(digest: str) -> str:
+    match = DIGEST.fullmatch(digest)
+    if not match:
+        raise ValueError(f"not a digest: {digest!r}")
+    return f"sha256/{match[1][:2]}/{match[1][2:4]}/{match[1]}"
+
+
+def _holds(storage: Storage, name: str, size: int | None) -> bool:
+    if not isinstance(storage, FileSystemStorage):
+        return storage.exists(name)
+    try:
+        found = (Path(storage.location) / name).stat().st_size
+    except FileNotFoundError:
+        return False
+    return size is None or found == size
+
+
+def _put_file(root: Path, stream: Readable, digest: str | None, size: int | None, verify: bool) -> str:
+    """Complete or not at all: a crash leaves at most a file under drafts/."""
+    draft = root / "drafts" / secrets.token_hex(16)
+    draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            actual = _copy(stream, file, digest, size, verify)
+        target = root / _name(actual)
+        try:
+            draft.replace(target)
+        except FileNotFoundError:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    return actual
+
+
+def _copy(stream: Readable, target: Writable, digest: str | None, size: int | None, verify: bool) -> str:
+    """Copies to the end and returns the digest, computed unless `digest` is to be believed."""
+    hasher = hashlib.sha256() if digest is None or verify else None
+    length = 0
+    while chunk := stream.read(CHUNK):
+        if hasher:
+            hasher.update(chunk)
+        length += len(chunk)
+        target.write(chunk)
+    if size is not None and length != size:
+        raise BlobError(f"expected {size} bytes, got {length}")
+    actual = f"sha256:{hasher.hexdigest()}" if hasher else cast("str", digest)
+    if digest is not None and actual != digest:
+        raise BlobError(f"expected {digest}, got {actual}")
+    return actual

@@ -1,0 +1,154 @@
+"""Reads and checks the environment variables that configure the site.
+
+Every problem is reported at once, by variable, before anything else starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.utils import get_random_secret_key
+from environ import Env
+
+T = TypeVar("T")
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"", "0", "false", "no", "off"})
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
+HOST_PATTERN = re.compile(r"\*|\.?[a-z0-9_.-]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+# WAL lets readers work beside the one writer; NORMAL is its safe and fast durability level. With
+# recursive triggers the deletion inside INSERT OR REPLACE fires triggers, so frozen rows stay frozen.
+SQLITE_SETUP = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA recursive_triggers=ON"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """`site_url` has no trailing slash; `database` is an entry of Django's DATABASES."""
+
+    debug: bool
+    data_dir: Path
+    database: dict[str, Any]
+    secret_key: str
+    allowed_hosts: list[str]
+    site_url: str
+
+    @property
+    def https(self) -> bool:
+        return self.site_url.startswith("https://")
+
+
+def read(values: Mapping[str, str], base_dir: Path) -> Environment:
+    """Settings from `values`. Makes DATA_DIR, and in it a secret key where none is given.
+
+    Raises ImproperlyConfigured with one line per variable that can't be used.
+    """
+    problems: list[str] = []
+
+    def take(name: str, parse: Callable[[str], T], otherwise: T) -> T:
+        try:
+            return parse(values.get(name, "").strip())
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
+            return otherwise
+
+    site_url = take("PLURAL_SITE_URL", _site_url, DEFAULT_URL)
+    debug = take("DEBUG", _boolean, False)
+    hosts: list[str] = take("ALLOWED_HOSTS", _hosts, [])
+    data_dir = take("DATA_DIR", lambda value: _data_dir(value, base_dir), base_dir)
+    database: dict[str, Any] = take("DATABASE_URL", lambda value: _database(value, data_dir), {})
+    if problems:
+        raise ImproperlyConfigured("These environment variables can't be used.\n" + "\n".join(problems))
+    return Environment(
+        debug=debug,
+        data_dir=data_dir,
+        database=database,
+        secret_key=values.get("SECRET_KEY", "").strip() or _stored_secret_key(data_dir / "secret-key"),
+        allowed_hosts=hosts or list(dict.fromkeys([*LOOPBACK, _host(site_url)])),
+        site_url=site_url,
+    )
+
+
+def _boolean(value: str) -> bool:
+    if value.lower() in TRUE | FALSE:
+        return value.lower() in TRUE
+    raise ValueError(f"expected true or false, not {value!r}")
+
+
+def _site_url(value: str) -> str:
+    parts = urlsplit(value or DEFAULT_URL)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(f"expected an address such as https://plural.example.org, not {value!r}")
+    if parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError(f"expected scheme, host and port only, not {value!r}")
+    _ = parts.port  # raises ValueError for a port that is no number
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _host(site_url: str) -> str:
+    name = urlsplit(site_url).hostname or ""
+    return f"[{name}]" if ":" in name else name
+
+
+def _hosts(value: str) -> list[str]:
+    hosts = [host.strip() for host in value.split(",") if host.strip()]
+    for host in hosts:
+        if not HOST_PATTERN.fullmatch(host):
+            raise ValueError(f"expected host names without scheme or port, separated by commas, not {host!r}")
+    return hosts
+
+
+def _data_dir(value: str, base_dir: Path) -> Path:
+    path = base_dir / (Path(value).expanduser() if value else "data")
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"can't make the folder {path}: {error.strerror}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ValueError(f"can't write into the folder {path}")
+    return path.resolve()
+
+
+def _database(value: str, data_dir: Path) -> dict[str, Any]:
+    # The value may hold a password, so no message repeats it.
+    expected = "expected postgres://user:password@host:port/name or sqlite:////path/to/file"
+    if not value:
+        config: dict[str, Any] = {"ENGINE": SQLITE, "NAME": str(data_dir / "plural-site.sqlite3")}
+    elif value.partition(":")[0] in {"sqlite", "postgres", "postgresql"}:
+        try:
+            config = dict(Env.db_url_config(value))
+        except ValueError:
+            raise ValueError(f"{expected}, with special characters as %XX") from None
+    else:
+        raise ValueError(expected)
+    if config["ENGINE"] == SQLITE:
+        options = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_SETUP}
+        return config | {"OPTIONS": options}
+    if not config["NAME"]:
+        raise ValueError("the name of the database is missing at the end, as in postgres://host/name")
+    return config | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+
+
+def _stored_secret_key(path: Path) -> str:
+    """The key in `path`, made on first use. Processes that start together get the same key."""
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(get_random_secret_key())
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
+    key = path.read_text().strip()
+    if not key:
+        raise ImproperlyConfigured(f"SECRET_KEY: {path} is empty. Delete the file or set SECRET_KEY.")
+    return key

@@ -1,0 +1,38 @@
+"""Error pages: a plain sentence in the frame of the site, and the id to quote when asking for help."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from plural_site.logging import current_request_id
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    # Without the request, whose very host name may be what is bad.
+    context = {"request_id": current_request_id.get()}
+    return HttpResponse(render_to_string("errors/400.html", context), status=400)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 403, str(exception))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _page(request, 500)
+
+
+@login_not_required
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return _page(request, 403)
+
+
+def _page(request: HttpRequest, status: int, reason: str = "") -> HttpResponse:
+    context = {"reason": reason, "request_id": current_request_id.get()}
+    return render(request, f"errors/{status}.html", context, status=status)
