@@ -171,7 +171,6 @@ class _Board:
                     category.name, lambda e, at=position: e.categories[at].score, unit
                 )
             return sorters
-        k = max((e.overall.detail["consistency"]["k"] for e in self.entries), default=0)
         return sorters | {
             "success": Sorter("Success", lambda e: e.overall.success_rate, "%", self._threshold_words()),
             "spread": Sorter(
@@ -182,8 +181,8 @@ class _Board:
                 "pass^k",
                 lambda e: _consistency(e, "pass_hat"),
                 "%",
-                "Chance that k attempts at one Task all succeed, mean over Tasks; k is the smallest number of "
-                f"valid attempts at a Task (here up to {k})",
+                "Chance that k attempts at one Task all succeed, mean over Tasks. k is the track's number of "
+                "attempts, less where a Task has fewer valid ones",
             ),
             "coverage": Sorter(
                 "Coverage", lambda e: e.overall.coverage, "%", "Weight of Tasks with a valid attempt, of all"

@@ -24,7 +24,7 @@ def file_response(trial: Trial, number: int, path: str) -> StreamingHttpResponse
     found = next((file for file in execution.files if file[0] == path), None) if execution else None
     if execution is None or found is None:
         raise Http404("This execution left no such file.")
-    _, digest, offset, size, media_type, _ = found
+    _, digest, offset, size, media_type, *_ = found
     shown = media_type.startswith(SHOWN)
     response = StreamingHttpResponse(
         _chunks(execution.pack_id, offset, size),

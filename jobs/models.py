@@ -220,7 +220,8 @@ class SupersededTrial(models.Model):
 class Execution(models.Model):
     """One try of a Trial. `pack` holds every file it left, byte for byte, among others of its Job.
 
-    `files` says where: [path, sha256, offset in the blob, size, media type, role] of each.
+    `files` says where: [path, sha256, offset in the blob, size, media type, role, how the run's own record
+    of the digest compares] of each.
     """
 
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="executions")

@@ -143,8 +143,8 @@ class JobRow:
     source_href: str
     track: str
     agents: tuple[str, ...]
-    planned: Figure
-    recorded: Figure
+    trials: Figure
+    """Recorded Trials, with a note where fewer than planned left a result."""
     scored: Figure
     failed: Figure
     cost: Figure
@@ -258,8 +258,8 @@ class FileRow:
     role: str
     digest: str
     href: str
-    matches: str
-    """'' where the recorded digest agrees, else what differs, in words."""
+    recorded: str
+    """How the run's own record of the digest compares: "agrees", "differs", or '' where it holds none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -382,9 +382,10 @@ def _store(staged: StagedJob) -> None:
 
 
 def _files(pack: StagedPack) -> list[list[Any]]:
-    """[path, sha256, offset in the blob, size, media type, role] of each file."""
+    """[path, sha256, offset in the blob, size, media type, role, how its record compares] of each file."""
     return [
-        [file.path, file.sha256, file.offset, file.size, file.media_type, file.role] for file in pack.files
+        [file.path, file.sha256, file.offset, file.size, file.media_type, file.role, file.recorded]
+        for file in pack.files
     ]
 
 

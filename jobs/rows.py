@@ -55,8 +55,7 @@ def job_row(project: Project, job: Job) -> JobRow:
         source_href=source_href,
         track=job.track_ref,
         agents=tuple(formats.clean_text(agent.name) for agent in agents),
-        planned=Figure(formats.count(planned), href=href),
-        recorded=Figure(
+        trials=Figure(
             formats.count(recorded),
             note=f"{recorded} of {planned} planned" if recorded < planned else "",
             href=href,
@@ -95,18 +94,13 @@ def source_of(project: Project, job: Job) -> tuple[str, str]:
     return (f"Task {formats.clean_text(task.resource.name)}" if task else "Task"), ""
 
 
-def trial_href(project: Project, trial: Trial) -> str:
-    path = reverse("jobs:trial", args=[project.slug, trial.client_trial_id])
-    return path
-
-
 def trial_row(project: Project, trial: Trial, scoring: Scoring, executions: int) -> TrialRow:
     """Needs `job_agent` and `job`."""
     outcome, tone = OUTCOME_WORDS[trial.outcome]
     low, high = scoring.score_range
     least = "≥ " if trial.cost_partial and trial.cost_usd is not None else ""
     return TrialRow(
-        href=trial_href(project, trial),
+        href=reverse("jobs:trial", args=[project.slug, trial.client_trial_id]),
         task=formats.clean_text(trial.task_name),
         agent=formats.clean_text(trial.job_agent.name),
         attempt=trial.attempt,
@@ -124,8 +118,8 @@ def trial_row(project: Project, trial: Trial, scoring: Scoring, executions: int)
             formats.seconds(trial.latency_seconds),
             str(trial.latency_seconds) if trial.latency_seconds is not None else "No time was reported",
         ),
-        stop_reason=formats.clean_text(trial.stop_reason),
-        error_code=formats.clean_text(trial.error_code),
+        stop_reason=formats.clean_text(trial.stop_reason).replace("_", " "),
+        error_code=formats.clean_text(trial.error_code).replace("_", " "),
         executions=executions,
         job_href=reverse("jobs:job", args=[project.slug, trial.job.client_job_id]),
         job_id=trial.job.client_job_id,

@@ -151,7 +151,7 @@ def _job_facts(project: Project, job: Job) -> list[Fact]:
         Fact("Track", Figure(job.track_ref or "none", "" if job.track_ref else "Evidence only, never ranked")),
         Fact("Agents", Figure(", ".join(row.agents))),
         Fact("Attempts at each Task", Figure(formats.count(job.attempts))),
-        Fact("Trials", row.recorded),
+        Fact("Trials", row.trials),
         Fact("Scored", row.scored),
         Fact("Failed", row.failed),
         Fact("Cost", job_cost(job)),

@@ -58,6 +58,7 @@ def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -
             scoring=rules.scoring,
             categories=rules.categories,
             required_attempts=track.attempts if track else 1,
+            compared_attempts=track.attempts if track else None,
             blocking_issues=blocking_issues(
                 track, configuration, agents[configuration.pk], group.models_used
             ),

@@ -167,6 +167,7 @@ def _file(
     size: int,
     _media_type: str,
     role: str,
+    recorded: str,
 ) -> FileRow:
     href = reverse("jobs:file", args=[project.slug, trial.client_trial_id, execution.number, path])
     return FileRow(
@@ -175,5 +176,5 @@ def _file(
         role=formats.clean_text(role),
         digest=digest,
         href=href,
-        matches="",
+        recorded=recorded,
     )

@@ -46,14 +46,17 @@ def spread(values: Sequence[float]) -> float | None:
     return span * math.sqrt(math.fsum((step - mean) ** 2 for step in steps) / (n - 1))
 
 
-def summarize(counts: Sequence[tuple[int, int]], spreads: Sequence[float]) -> Consistency:
-    """Averages over Tasks.
+def summarize(
+    counts: Sequence[tuple[int, int]], spreads: Sequence[float], most: int | None = None
+) -> Consistency:
+    """Averages over Tasks, with k the smallest number of valid attempts of a Task, at most `most`.
 
     `counts` holds (valid attempts, successes) of every covered Task, empty without a threshold.
     `spreads` holds the spread of every Task with two or more valid attempts. Agreement is over the
     Tasks with two or more, since one attempt has nothing to agree with.
     """
     k = min((valid for valid, _ in counts), default=0)
+    k = k if most is None else min(k, most)
     return Consistency(
         spread=_mean(spreads),
         agreement=_mean([agreement(*count) for count in counts if count[0] > 1]),

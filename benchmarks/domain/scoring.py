@@ -71,6 +71,7 @@ def aggregate(
     required_attempts: int = 1,
     blocking_issues: Sequence[str] = (),
     declared: bool = True,
+    compared_attempts: int | None = None,
 ) -> ConfigurationResult:
     """One configuration's figures from all its attempts on one release and track.
 
@@ -78,7 +79,8 @@ def aggregate(
     `required_attempts` is the track's, 1 without a track. `blocking_issues` are the reasons found
     elsewhere (conformance) that keep the result from ranking. `declared` is False for default scoring
     that no release declared: then the score range bounds nothing and a killed Harness counts by its
-    error code.
+    error code. `compared_attempts` is the most that k of pass^k may be: the same for every entry of a
+    board, whoever ran more.
     """
     tallies = {name: _Tally() for name in task_names}
     rules = scoring if declared else None
@@ -113,7 +115,7 @@ def aggregate(
         outcomes=outcomes,
         valid=whole.valid,
         successes=whole.successes,
-        consistency=_consistency(whole.covered, scoring),
+        consistency=_consistency(whole.covered, scoring, compared_attempts),
         tasks=tasks,
         categories=_category_results(categories, tasks, tallies, scoring),
         eligible=not reasons,
@@ -296,11 +298,12 @@ def _completion_rate(outcomes: Mapping[str, int]) -> float | None:
     return scored / ended if ended else None
 
 
-def _consistency(covered: Sequence[TaskResult], scoring: Scoring) -> Consistency:
+def _consistency(covered: Sequence[TaskResult], scoring: Scoring, most: int | None) -> Consistency:
     judged = covered if scoring.success_threshold is not None else ()
     return consistency.summarize(
         [(task.valid, task.successes) for task in judged],
         [task.spread for task in covered if task.spread is not None],
+        most,
     )
 
 

@@ -222,7 +222,7 @@ def test_an_external_agent_keeps_no_key_and_no_certificate() -> None:
 
 
 def test_a_task_holds_its_answer_and_its_seats_where_it_has_some() -> None:
-    task = {
+    task: dict[str, Any] = {
         "task_id": "t", "revision": "1.0.0", "instructions": "Do.", "goals": [], "info": None,
         "metadata": {}, "resources": [], "state": {"a": 1},
     }  # fmt: skip
