@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -32,43 +33,102 @@ def slug_of(name: str, fallback: str) -> str:
     return slug or fallback
 
 
-def record_revision(
-    *, project: Project, definition: Definition, slug: str = "", actor: User | None = None
-) -> tuple[Revision, bool]:
-    """The revision with this content in the project, made if it isn't there; True if it was made.
+def record_revisions(
+    *, project: Project, definitions: Sequence[Definition], actor: User | None = None
+) -> tuple[dict[str, Revision], set[str]]:
+    """The revision of each content in the project, by content hash, and which hashes were made now.
 
-    Call inside a transaction that holds the project (`lock_project`). What it depends on must be there.
-    A version that another content of the resource holds is left to it.
-    Raises DomainError where a dependency is missing.
+    Call inside a transaction that holds the project (`lock_project`). A definition comes after what it
+    depends on. A version that another content of the resource holds is left to it.
+    Raises DomainError where a dependency is missing. A fixed number of queries, whatever their number.
     """
-    known = Revision.objects.filter(
-        resource__project=project, resource__kind=definition.kind, content_hash=definition.content_hash
-    )
-    if found := known.order_by("pk").first():
-        return found, False
-    short = definition.content_hash.removeprefix("sha256:")[:12]
-    slug = slug_of(slug or definition.slug or definition.name, f"{definition.kind}-{short}")
-    resource, _ = Resource.objects.get_or_create(
-        project=project, kind=definition.kind, slug=slug, defaults={"name": definition.name}
-    )
-    latest = resource.revisions.order_by("-number").first()
-    revision = Revision.objects.create(
-        resource=resource,
-        number=latest.number + 1 if latest else 1,
-        content_hash=definition.content_hash,
-        parent=latest,
-        definition=canonical_jcs(definition.content).decode(),
-        claimed_version=definition.version if VERSION.match(definition.version) else "",
-        forked_from=definition.forked_from or "",
-        pushed_by=actor,
-    )
-    needed = dict.fromkeys(definition.dependencies)
+    wanted = {definition.content_hash: definition for definition in definitions}
+    needed = {digest for definition in definitions for digest in definition.dependencies}
+    found = _held(project, [*wanted, *(needed - wanted.keys())])
+    missing = [definition for digest, definition in wanted.items() if digest not in found]
+    if not missing:
+        return found, set()
+    made = _make_revisions(_resources(project, missing), missing, actor)
+    found |= made
     Dependency.objects.bulk_create(
-        Dependency(revision=revision, depends_on=found) for found in _find(project, list(needed))
+        Dependency(revision=made[definition.content_hash], depends_on=_dependency(found, digest))
+        for definition in missing
+        for digest in dict.fromkeys(definition.dependencies)
     )
-    if revision.claimed_version and not resource.releases.filter(version=revision.claimed_version).exists():
-        Release.objects.create(revision=revision, resource=resource, version=revision.claimed_version)
-    return revision, True
+    return found, set(made)
+
+
+def _held(project: Project, hashes: Sequence[str]) -> dict[str, Revision]:
+    found: dict[str, Revision] = {}
+    for start in range(0, len(hashes), 500):
+        rows = Revision.objects.filter(
+            resource__project=project, content_hash__in=hashes[start : start + 500]
+        )
+        for revision in rows.with_release().select_related("resource").order_by("pk"):
+            found.setdefault(revision.content_hash, revision)
+    return found
+
+
+def _dependency(found: Mapping[str, Revision], digest: str) -> Revision:
+    if digest not in found:
+        raise DomainError(f"depends on {digest}, which this project does not hold")
+    return found[digest]
+
+
+def _resources(project: Project, definitions: Sequence[Definition]) -> list[Resource]:
+    """The resource of each definition, made where it isn't there."""
+    keys: list[tuple[str, str]] = [(definition.kind, _slug(definition)) for definition in definitions]
+    held: dict[tuple[str, str], Resource] = {
+        (row.kind, row.slug): row
+        for row in Resource.objects.filter(project=project, slug__in={slug for _, slug in keys})
+    }
+    new: dict[tuple[str, str], Resource] = {
+        key: Resource(project=project, kind=key[0], slug=key[1], name=definition.name)
+        for key, definition in zip(keys, definitions, strict=True)
+        if key not in held
+    }
+    Resource.objects.bulk_create(new.values())
+    held |= new
+    return [held[key] for key in keys]
+
+
+def _slug(definition: Definition) -> str:
+    short = definition.content_hash.removeprefix("sha256:")[:12]
+    return slug_of(definition.slug or definition.name, f"{definition.kind}-{short}")
+
+
+def _make_revisions(
+    resources: Sequence[Resource], definitions: Sequence[Definition], actor: User | None
+) -> dict[str, Revision]:
+    latest: dict[int, Revision] = {}
+    for revision in Revision.objects.filter(resource__in=resources).order_by("number"):
+        latest[revision.resource_id] = revision
+    taken = set(Release.objects.filter(resource__in=resources).values_list("resource_id", "version"))
+    made: dict[str, Revision] = {}
+    numbers: Counter[int] = Counter({pk: revision.number for pk, revision in latest.items()})
+    for resource, definition in zip(resources, definitions, strict=True):
+        numbers[resource.pk] += 1
+        made[definition.content_hash] = Revision(
+            resource=resource,
+            number=numbers[resource.pk],
+            content_hash=definition.content_hash,
+            parent=latest.get(resource.pk),
+            definition=canonical_jcs(definition.content).decode(),
+            claimed_version=definition.version if VERSION.match(definition.version) else "",
+            forked_from=definition.forked_from or "",
+            pushed_by=actor,
+        )
+    Revision.objects.bulk_create(made.values())
+    releases = []
+    for revision in made.values():
+        key = (revision.resource_id, revision.claimed_version)
+        if revision.claimed_version and key not in taken:
+            taken.add(key)
+            releases.append(
+                Release(revision=revision, resource=revision.resource, version=revision.claimed_version)
+            )
+    Release.objects.bulk_create(releases)
+    return made
 
 
 def record_benchmark(
@@ -76,15 +136,16 @@ def record_benchmark(
     project: Project,
     definition: Definition,
     tasks: Sequence[tuple[str, str, str]],
-    slug: str = "",
     actor: User | None = None,
 ) -> tuple[Revision, bool]:
-    """Like `record_revision`, with Task pins, Categories and tracks. `tasks`: (name, version, hash) in order.
+    """The revision of a Benchmark with Task pins, Categories and tracks; True if it was made now.
 
-    Raises DomainError where the declared rules are broken, or where a track's rules differ from those
-    that the Benchmark already holds under the same `id@version`.
+    `tasks`: (name, version, content hash) in order; their revisions must be there. Raises DomainError
+    where the declared rules are broken, or where a track's rules differ from those that the Benchmark
+    already holds under the same `id@version`.
     """
-    revision, made = record_revision(project=project, definition=definition, slug=slug, actor=actor)
+    found, made = record_revisions(project=project, definitions=[definition], actor=actor)
+    revision = found[definition.content_hash]
     if not made:
         return revision, False
     rules = rules_from_content(definition.content)
@@ -93,22 +154,21 @@ def record_benchmark(
         names, rules.categories, rules.scoring, rules.tracks, rules.default_view
     ):
         raise DomainError(" ".join(problems))
-    by_hash = {found.content_hash: found for found in _find(project, [task[2] for task in tasks])}
     pins = TaskPin.objects.bulk_create(
         TaskPin(
             revision=revision,
             position=position,
             name=name,
             version=version,
-            task_revision=by_hash[digest],
+            task_revision=found[digest],
             task_digest=digest,
             weight=rules.scoring.task_weights.get(name, 1.0),
         )
         for position, (name, version, digest) in enumerate(tasks)
     )
     pin_of = {pin.name: pin for pin in pins}
-    for position, category in enumerate(rules.categories):
-        row = Category.objects.create(
+    categories = Category.objects.bulk_create(
+        Category(
             revision=revision,
             position=position,
             slug=category.id,
@@ -116,9 +176,13 @@ def record_benchmark(
             description=category.description,
             taxonomy=category.taxonomy or "",
         )
-        TaskCategory.objects.bulk_create(
-            TaskCategory(category=row, pin=pin_of[name]) for name in dict.fromkeys(category.tasks)
-        )
+        for position, category in enumerate(rules.categories)
+    )
+    TaskCategory.objects.bulk_create(
+        TaskCategory(category=row, pin=pin_of[name])
+        for row, category in zip(categories, rules.categories, strict=True)
+        for name in dict.fromkeys(category.tasks)
+    )
     _declare_tracks(revision)
     return revision, True
 
@@ -152,13 +216,21 @@ def _declare_tracks(revision: Revision) -> None:
         )
 
 
-def record_configuration(*, project: Project, definition: Definition, model: str) -> Configuration:
-    row, _ = Configuration.objects.get_or_create(
-        project=project,
-        content_hash=definition.content_hash,
-        defaults={"model": model, "definition": canonical_jcs(definition.content).decode()},
-    )
-    return row
+def record_configurations(*, project: Project, agents: Mapping[str, Definition]) -> dict[str, Configuration]:
+    """Configurations by content hash; `agents` maps each hash to the Agent's definition."""
+    held = Configuration.objects.filter(project=project, content_hash__in=agents)
+    found = {row.content_hash: row for row in held}
+    new = [
+        Configuration(
+            project=project,
+            content_hash=digest,
+            model=agent.content["model"],
+            definition=canonical_jcs(agent.content).decode(),
+        )
+        for digest, agent in agents.items()
+        if digest not in found
+    ]
+    return found | {row.content_hash: row for row in Configuration.objects.bulk_create(new)}
 
 
 def lock_project(project: Project) -> None:
@@ -172,24 +244,14 @@ def follow_jobs(revisions: Mapping[Revision, str], *, started_at: datetime) -> N
     A revision that a push or a person chose stays. Call inside a transaction.
     """
     by_resource = {revision.resource_id: (revision, name) for revision, name in revisions.items()}
-    moved = []
+    moved, confirmed = [], []
     for resource in Resource.objects.select_for_update().filter(pk__in=by_resource):
         if resource.current_is_chosen or (resource.current_since and resource.current_since > started_at):
             continue
-        resource.current, resource.name = by_resource[resource.pk]
-        resource.current_since = started_at
-        moved.append(resource)
-    Resource.objects.bulk_update(moved, ["current", "name", "current_since"], batch_size=200)
-
-
-def _find(project: Project, hashes: Sequence[str]) -> list[Revision]:
-    found: dict[str, Revision] = {}
-    for start in range(0, len(hashes), 500):
-        chunk = hashes[start : start + 500]
-        for revision in Revision.objects.filter(resource__project=project, content_hash__in=chunk):
-            found.setdefault(revision.content_hash, revision)
-    if missing := [digest for digest in hashes if digest not in found]:
-        raise DomainError(f"depends on {missing[0]}, which this project does not hold")
-    return [found[digest] for digest in hashes]
-
-
+        revision, name = by_resource[resource.pk]
+        confirmed.append(resource.pk)
+        if (resource.current_id, resource.name) != (revision.pk, name):
+            resource.current, resource.name = revision, name
+            moved.append(resource)
+    Resource.objects.bulk_update(moved, ["current", "name"], batch_size=200)
+    Resource.objects.filter(pk__in=confirmed).update(current_since=started_at)

@@ -9,7 +9,7 @@ from plural_site.accounts.models import Project
 
 
 def revision_label(revision: Revision) -> str:
-    """"1.1.0", or "revision 3" without a version."""
+    """ "1.1.0", or "revision 3" without a version."""
     return revision.version or f"revision {revision.number}"
 
 

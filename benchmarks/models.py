@@ -19,7 +19,7 @@ from benchmarks.querysets import ResourceQuerySet, RevisionQuerySet
 from plural_site.accounts.models import Project
 from plural_site.db.frozen import frozen
 
-DIGEST = r"^sha256:[0-9a-f]{64}$"
+DIGEST = r"\Asha256:[0-9a-f]{64}\Z"
 
 
 def digest_field(**options: Any) -> models.CharField[str, str]:
@@ -131,8 +131,8 @@ class Release(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["resource", "version"], name="release_version"),
             models.CheckConstraint(
-                condition=Q(version__regex=r"^[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}$")
-                & ~Q(version__regex=r"^[0-9]+$"),
+                condition=Q(version__regex=r"\A[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}\Z")
+                & ~Q(version__regex=r"\A[0-9]+\Z"),
                 name="release_version_form",
             ),
         ]
@@ -184,7 +184,9 @@ class TaskCategory(models.Model):
     pin = models.ForeignKey(TaskPin, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["category", "pin"], name="taskcategory_pair")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["category", "pin"], name="taskcategory_pair")
+        ]
 
 
 class TrackKind(models.TextChoices):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 
 if TYPE_CHECKING:
-    from benchmarks.models import Resource, Revision
+    from benchmarks.models import Resource, Revision  # noqa: F401 - named by the base classes
     from plural_site.accounts.models import Project
 
 HASH_PREFIX = re.compile(r"^(?P<scheme>sha256:)?(?P<hex>[0-9a-f]{7,64})$")

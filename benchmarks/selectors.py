@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import Http404
 from django.urls import reverse
 
@@ -38,7 +39,7 @@ def find_benchmark(project: Project, slug: str) -> Resource:
 def find_revision(resource: Resource, selector: str) -> Revision:
     """The revision that `selector` names, the current one for ''. Raises Http404 where none does."""
     revisions = resource.revisions.with_release().select_related("resource")
-    found = revisions.select(selector) if selector else revisions.filter(pk=resource.current_id).first()
+    found = revisions.select(selector) if selector else revisions.filter(pk=resource.current_id or 0).first()
     if found is None:
         raise Http404(f"Benchmark {resource.slug} has no revision {selector}.")
     return found
@@ -132,7 +133,7 @@ def _tracks(
     ]
 
 
-def _limits(project: Project, pins: list[TaskPin]) -> dict[str, dict[str, float | None]]:
+def _limits(project: Project, pins: list[TaskPin]) -> dict[str, dict[str, Any]]:
     """Limits of the Environment of each Task, by the Environment's content hash."""
     tasks = {pin.task_digest: pin.task_revision.content["environment"] for pin in pins}
     environments = Revision.objects.filter(
@@ -141,7 +142,7 @@ def _limits(project: Project, pins: list[TaskPin]) -> dict[str, dict[str, float 
     return {found.content_hash: found.content["limits"] for found in environments}
 
 
-def _broken(track: Track, pins: list[TaskPin], limits: dict[str, dict[str, float | None]]) -> list[str]:
+def _broken(track: Track, pins: list[TaskPin], limits: dict[str, dict[str, Any]]) -> list[str]:
     problems = []
     for pin in pins:
         held = limits.get(pin.task_revision.content["environment"])
@@ -157,14 +158,11 @@ def _broken(track: Track, pins: list[TaskPin], limits: dict[str, dict[str, float
 
 
 def _revisions(project: Project, resource: Resource) -> list[RevisionRow]:
-    found = resource.revisions.with_release().annotate(
-        job_count=Count("jobs", filter=Q(jobs__state="ready"), distinct=True),
-        pin_count=Count("pins", distinct=True),
-        track_count=Count("tracks", distinct=True),
-    )
+    found = list(resource.revisions.with_release().order_by("-number"))
+    counts = {name: _counts(resource, name) for name in ("jobs", "pins", "tracks")}
     numbers = {revision.version: revision.number for revision in found if revision.version}
     rows = []
-    for revision in sorted(found, key=lambda row: -row.number):
+    for revision in found:
         revision.resource = resource
         claimed = revision.claimed_version
         note = (
@@ -172,6 +170,8 @@ def _revisions(project: Project, resource: Resource) -> list[RevisionRow]:
             if claimed and claimed != revision.version and claimed in numbers
             else ""
         )
+        query = f"benchmark={resource.slug}&revision={revision.number}"
+        jobs_href = f"{reverse('jobs:jobs', args=[project.slug])}?{query}"
         rows.append(
             RevisionRow(
                 number=revision.number,
@@ -180,15 +180,18 @@ def _revisions(project: Project, resource: Resource) -> list[RevisionRow]:
                 short_hash=revision.content_hash.removeprefix("sha256:")[:12],
                 href=board_href(project, revision),
                 is_current=revision.pk == resource.current_id,
-                tasks=revision.pin_count,
-                tracks=revision.track_count,
-                jobs=Figure(
-                    formats.count(revision.job_count),
-                    href=f"{reverse('jobs:jobs', args=[project.slug])}"
-                    f"?benchmark={resource.slug}&revision={revision.number}",
-                ),
+                tasks=counts["pins"].get(revision.pk, 0),
+                tracks=counts["tracks"].get(revision.pk, 0),
+                jobs=Figure(formats.count(counts["jobs"].get(revision.pk, 0)), href=jobs_href),
                 note=note,
                 created=formats.date_text(revision.created_at),
             )
         )
     return rows
+
+
+def _counts(resource: Resource, related: str) -> dict[int, int]:
+    """How many rows of a relation each revision has; Jobs only once they have landed."""
+    landed = {"jobs__state": "ready"} if related == "jobs" else {}
+    rows = resource.revisions.filter(**landed).values_list("pk").annotate(n=Count(related)).order_by()
+    return dict(rows)

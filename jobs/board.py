@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from benchmarks.domain.tracks import describe_track
-from benchmarks.domain.types import Scoring, Track
+from benchmarks.domain.types import Scoring
 from benchmarks.links import board_href, revision_label
 from benchmarks.models import Revision
 from benchmarks.pages import Crumb, Figure
@@ -55,7 +55,9 @@ class Sorter:
     first: str = "descending"
 
 
-def board_page(project: Project, revision: Revision, selection: Selection, query: dict[str, str]) -> BoardPage:
+def board_page(
+    project: Project, revision: Revision, selection: Selection, query: dict[str, str]
+) -> BoardPage:
     """Builds the page. `query` holds `sort` and `view` as the reader gave them; rubbish means the default."""
     return _Board(project, revision, selection, query).page()
 
@@ -125,7 +127,9 @@ class _Board:
         return "" if default else f"{'-' if self.sort.descending else ''}{self.sort.key}"
 
     def _json_href(self) -> str:
-        path = f"/api/v1/benchmarks/{self.revision.resource.slug}/revisions/{self.revision.number}/leaderboard"
+        path = (
+            f"/api/v1/benchmarks/{self.revision.resource.slug}/revisions/{self.revision.number}/leaderboard"
+        )
         return f"{path}?{urlencode({'track': self.selection.key, 'project': self.project.slug})}"
 
     def _trials_href(self, entry: Entry, **more: str) -> str:
@@ -167,15 +171,17 @@ class _Board:
         }
         if self.view:
             for position, category in enumerate(self.selection.rules.categories):
-                sorters[f"category.{category.id}"] = Sorter(
-                    category.name, lambda e, at=position: e.categories[at].score, unit
-                )
+                sorters[f"category.{category.id}"] = Sorter(category.name, _category_score(position), unit)
             return sorters
         return sorters | {
             "success": Sorter("Success", lambda e: e.overall.success_rate, "%", self._threshold_words()),
             "spread": Sorter(
-                "Spread", lambda e: _consistency(e, "spread"), "", "Mean over Tasks of the standard deviation "
-                "of the attempts at one Task, in the units of the score", first="ascending"
+                "Spread",
+                lambda e: _consistency(e, "spread"),
+                "",
+                "Mean over Tasks of the standard deviation "
+                "of the attempts at one Task, in the units of the score",
+                first="ascending",
             ),
             "pass": Sorter(
                 "pass^k",
@@ -207,7 +213,11 @@ class _Board:
                     unit=sorter.unit,
                     title=sorter.title,
                     numeric=sorter.numeric,
-                    href=self._href(sort=f"{'-' if descending else ''}{key}" if (key, descending) != ("rank", False) else ""),
+                    href=self._href(
+                        sort=f"{'-' if descending else ''}{key}"
+                        if (key, descending) != ("rank", False)
+                        else ""
+                    ),
                     sort=("descending" if self.sort.descending else "ascending") if current else "",
                     minor=sorter.minor,
                 )
@@ -222,7 +232,9 @@ class _Board:
         rules, track = self.selection.rules, self.selection.track
         tasks = len(self.selection.task_names)
         agents = len(self.entries)
-        who = f"{agents} {'Agent' if agents == 1 else 'Agents'} on {tasks} {'Task' if tasks == 1 else 'Tasks'}"
+        who = (
+            f"{agents} {'Agent' if agents == 1 else 'Agents'} on {tasks} {'Task' if tasks == 1 else 'Tasks'}"
+        )
         if track:
             times = f"{track.attempts} attempt{'s' if track.attempts > 1 else ''} each"
             where = f"{times}, on the track {track.reference} ({track.name})"
@@ -232,8 +244,8 @@ class _Board:
         metric = rules.scoring.metric or "Score"
         unit = formats.score_unit(self.low, self.high)
         return (
-            f"{who}, {where}. {metric} is the weighted mean over Tasks, from {low} to {high}{' ' + unit if unit else ''}; "
-            f"{INTERVAL_WORDS}"
+            f"{who}, {where}. {metric} is the weighted mean over Tasks, from {low} to {high}"
+            f"{' ' + unit if unit else ''}; {INTERVAL_WORDS}"
         )
 
     def _threshold_words(self) -> str:
@@ -249,7 +261,9 @@ class _Board:
         if self.sort.key == "rank":
             order = "Best score first" if not self.sort.descending else "Lowest rank first"
         else:
-            order = f"By {label[0].lower() + label[1:]}, {'highest' if self.sort.descending else 'lowest'} first"
+            order = (
+                f"By {label[0].lower() + label[1:]}, {'highest' if self.sort.descending else 'lowest'} first"
+            )
         return f"{order}; unknown values last. Rank is always by score; equal scores share a rank."
 
     def _tabs(self) -> list[TrackTab]:
@@ -311,7 +325,9 @@ class _Board:
             jobs=Figure(formats.count(len(_jobs(entry))), href=self._jobs_href(entry)),
             attempts=self._attempts(entry, href),
             outcomes=tuple(
-                Figure(formats.count(overall.outcomes[key]), label, href=self._trials_href(entry, outcome=key))
+                Figure(
+                    formats.count(overall.outcomes[key]), label, href=self._trials_href(entry, outcome=key)
+                )
                 for key, label in OUTCOMES.items()
                 if overall.outcomes.get(key)
             ),
@@ -342,7 +358,11 @@ class _Board:
 
     def _success(self, row: Tally, href: str) -> Figure:
         if row.success_rate is None:
-            why = "No attempt is valid" if self.scoring.success_threshold is not None else self._threshold_words()
+            why = (
+                "No attempt is valid"
+                if self.scoring.success_threshold is not None
+                else self._threshold_words()
+            )
             return Figure(formats.DASH, why)
         return Figure(formats.percent(row.success_rate), note=f"{row.successes} of {row.valid}", href=href)
 
@@ -396,20 +416,24 @@ class _Board:
         bar = formats.interval_bar(row.score, None, None, self.low, self.high)
         return CategoryCell(
             name=row.detail["name"],
-            score=Figure(self._text(row.score), "" if row.score is not None else "No valid attempt", href=href),
+            score=Figure(
+                self._text(row.score), "" if row.score is not None else "No valid attempt", href=href
+            ),
             fill=round((bar.point_x or 0) / formats.BAR_WIDTH * 100, 1),
             interval=interval,
             coverage=f"{covered} of {total} Tasks",
         )
 
 
-INTERVAL_WORDS = (
-    "bars are 95 % intervals (normal, over Tasks) and leave out how attempts at one Task vary."
-)
+INTERVAL_WORDS = "bars are 95 % intervals (normal, over Tasks) and leave out how attempts at one Task vary."
 
 
 def short_hash(digest: str) -> str:
     return digest.removeprefix("sha256:")[:12]
+
+
+def _category_score(position: int) -> Callable[[Entry], SortValue]:
+    return lambda entry: entry.categories[position].score
 
 
 def _jobs(entry: Entry) -> set[int]:

@@ -98,7 +98,7 @@ class TrialFilter:
 
     @classmethod
     def parse(cls, project: Project, query: Mapping[str, str]) -> TrialFilter:
-        """Raises Http404 where it names what is not there; an unknown value of a fixed list counts as left out."""
+        """Raises Http404 where it names what is not there; unknown values of a fixed list are left out."""
         source = Source.parse(project, query)
         job = query.get("job", "")
         if job and not Job.objects.visible(project).filter(client_job_id=job).exists():
@@ -163,9 +163,7 @@ class TrialFilter:
             trials = trials.filter(outcome=self.outcome)
         if self.measured:
             column = MEASURED[self.measured][0]
-            trials = trials.filter(
-                **{f"{column}__isnull": False}, outcome__in=["scored", "agent_failure"]
-            )
+            trials = trials.filter(**{f"{column}__isnull": False}, outcome__in=["scored", "agent_failure"])
         return trials
 
 

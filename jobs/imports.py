@@ -24,8 +24,8 @@ from django.utils import timezone
 from benchmarks.domain.types import DomainError
 from jobs import record
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note
-from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.folders import JobFolder
+from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.sources import Limits, Source, open_source
 from jobs.models import ImportRun, Job
 from jobs.staging import stage
@@ -86,6 +86,22 @@ class ImportReport:
 Progress = Callable[[int, int, JobReport], None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Import:
+    project: Project
+    run: ImportRun
+    scratch: Path
+    report: ImportReport
+    progress: Progress | None
+
+    def done(self, job: JobReport, total: int) -> None:
+        self.report.jobs.append(job)
+        if job.problem:
+            self.report.problems.append(job.problem)
+        if self.progress:
+            self.progress(len(self.report.jobs), total, job)
+
+
 def import_path(
     *,
     project: Project,
@@ -114,7 +130,7 @@ def import_path(
         with _scratch(run) as scratch:
             try:
                 with open_source(path, scratch, limits) as source:
-                    _import_source(project, run, source, scratch, report, progress)
+                    _import_source(_Import(project, run, scratch, report, progress), source)
             except ImportProblemError as error:
                 report.problems.append(_problem(error))
         status = ImportRun.Status.DONE if report.landed else ImportRun.Status.FAILED
@@ -124,25 +140,14 @@ def import_path(
     return report
 
 
-def _import_source(
-    project: Project,
-    run: ImportRun,
-    source: Source,
-    scratch: Path,
-    report: ImportReport,
-    progress: Progress | None,
-) -> None:
+def _import_source(this: _Import, source: Source) -> None:
     folders = source.job_folders()
-    if not folders:
-        raise ImportProblemError(
-            run.source, "", "holds no Jobs. Give a project folder, its .plural/jobs, one Job folder, or an archive."
-        )
     found: list[tuple[JobFolder, JobHeader]] = []
     for folder in folders:
         try:
             found.append((folder, read_header(folder)))
         except ImportProblemError as error:
-            _refuse(report, folder, error, progress, len(folders))
+            this.done(_refused(folder, error), len(folders))
     found.sort(key=lambda pair: (pair[1].started_at, pair[1].job_id))
     slugs = {
         header.benchmark.content_hash: header.benchmark_slug
@@ -151,28 +156,19 @@ def _import_source(
     }
     for folder, header in found:
         try:
-            job = _import_job(project, run, folder, header, slugs, scratch / "staging")
+            job = _import_job(this, folder, header, slugs)
         except ImportProblemError as error:
-            _refuse(report, folder, error, progress, len(folders))
-            continue
-        report.jobs.append(job)
-        if progress:
-            progress(len(report.jobs), len(folders), job)
+            job = _refused(folder, error)
+        this.done(job, len(folders))
 
 
-def _import_job(
-    project: Project,
-    run: ImportRun,
-    folder: JobFolder,
-    header: JobHeader,
-    slugs: Mapping[str, str],
-    staging: Path,
-) -> JobReport:
-    staging.mkdir(parents=True)
+def _import_job(this: _Import, folder: JobFolder, header: JobHeader, slugs: Mapping[str, str]) -> JobReport:
+    staging = this.scratch / "staging"
+    staging.mkdir()
     try:
-        job = record.existing_job(project, header)
-        staged = stage(folder, header, record.known_trials(job), staging, beat=lambda: _beat(run))
-        written = record.record_evidence(project, run, staged, job, slugs)
+        job = record.existing_job(this.project, header)
+        staged = stage(folder, header, record.known_trials(job), staging, beat=lambda: _beat(this.run))
+        written = record.record_evidence(this.project, this.run, staged, job, slugs)
     except DomainError as error:
         raise ImportProblemError(f"{header.folder}/config.json", "source", str(error)) from error
     finally:
@@ -182,15 +178,8 @@ def _import_job(
     return JobReport(folder.label, header.job_id, result, written.added, written.replaced, notes)
 
 
-def _refuse(
-    report: ImportReport, folder: JobFolder, error: ImportProblemError, progress: Progress | None, total: int
-) -> None:
-    problem = _problem(error)
-    job = JobReport(folder.label, folder.name, "refused", problem=problem)
-    report.jobs.append(job)
-    report.problems.append(problem)
-    if progress:
-        progress(len(report.jobs), total, job)
+def _refused(folder: JobFolder, error: ImportProblemError) -> JobReport:
+    return JobReport(folder.label, folder.name, "refused", problem=_problem(error))
 
 
 def _problem(error: ImportProblemError) -> Problem:
@@ -236,5 +225,3 @@ def _is_alive(run: ImportRun) -> bool:
     except PermissionError:
         return True
     return timezone.now() - run.beat_at < SILENT_FOR
-
-

@@ -1,4 +1,4 @@
-"""Evidence (Jobs, Trials, executions, Verifier results) and the tallies derived from it."""
+"""Evidence (Jobs, Trials, executions) and the tallies derived from it."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ class ImportRun(models.Model):
         FAILED = "failed"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
-    )
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     source = models.CharField(max_length=500)
     status = models.CharField(max_length=16, choices=Status, default=Status.RUNNING)
     report = models.JSONField(default=dict)
@@ -136,7 +134,9 @@ class JobAgent(models.Model):
 
     class Meta:
         ordering: ClassVar = ["position"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["job", "position"], name="jobagent_position")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["job", "position"], name="jobagent_position")
+        ]
 
 
 class Trial(models.Model):
@@ -151,7 +151,6 @@ class Trial(models.Model):
     task_name = models.CharField(max_length=500)
     task_digest = digest_field()
     attempt = models.PositiveIntegerField()
-    seats = models.CharField(max_length=200, blank=True)
     client_trial_id = models.CharField(max_length=128)
     status = models.CharField(max_length=32)
     outcome = models.CharField(max_length=24)
@@ -164,7 +163,6 @@ class Trial(models.Model):
     turns = models.PositiveIntegerField(null=True)
     seed = models.BigIntegerField(null=True)
     error_code = models.CharField(max_length=64, blank=True)
-    error_message = models.TextField(blank=True)
     stop_reason = models.CharField(max_length=64, blank=True)
     models_used = models.JSONField(default=list)
     notes = models.JSONField(default=list)
@@ -172,19 +170,20 @@ class Trial(models.Model):
     completed_at = models.DateTimeField(null=True)
     result_digest = digest_field()
     """sha256 of the final execution's result.json: the Trial changed when this did."""
-    created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TrialQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["job", "job_agent", "task_position", "attempt", "seats"],
+                fields=["job", "job_agent", "task_position", "attempt"],
                 condition=Q(task_position__gte=0),
                 name="trial_place",
             ),
             models.UniqueConstraint(fields=["job", "client_trial_id"], name="trial_client_id"),
-            models.CheckConstraint(condition=finite("score", "cost_usd", "latency_seconds"), name="trial_finite"),
+            models.CheckConstraint(
+                condition=finite("score", "cost_usd", "latency_seconds"), name="trial_finite"
+            ),
             models.CheckConstraint(
                 condition=~Q(outcome="scored") | Q(score__isnull=False), name="trial_scored_has_score"
             ),
@@ -234,32 +233,14 @@ class Execution(models.Model):
     completed_at = models.DateTimeField(null=True)
     receipt_hash = models.CharField(max_length=71, blank=True)
     is_final = models.BooleanField()
+    verifier_results = models.JSONField(default=list)
+    """Of each Verifier: verifier, digest, kind, status, score, scores, feedback, evidence."""
     pack = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
     files = models.JSONField()
 
     class Meta:
         ordering: ClassVar = ["number"]
         constraints: ClassVar = [models.UniqueConstraint(fields=["trial", "number"], name="execution_number")]
-
-
-class VerifierResult(models.Model):
-    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="verifier_results")
-    position = models.PositiveSmallIntegerField()
-    verifier = models.CharField(max_length=500)
-    digest = models.CharField(max_length=71, blank=True)
-    kind = models.CharField(max_length=32)
-    status = models.CharField(max_length=32)
-    score = models.FloatField(null=True)
-    scores = models.JSONField(default=dict)
-    feedback = models.TextField(blank=True)
-    evidence = models.JSONField(default=list)
-
-    class Meta:
-        ordering: ClassVar = ["position"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["execution", "position"], name="verifierresult_position"),
-            models.CheckConstraint(condition=finite("score"), name="verifierresult_finite"),
-        ]
 
 
 class Tally(models.Model):
@@ -311,13 +292,17 @@ class Tally(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["revision", "track_ref", "configuration", "scope", "key"], name="tally_key"),
+            models.UniqueConstraint(
+                fields=["revision", "track_ref", "configuration", "scope", "key"], name="tally_key"
+            ),
             models.CheckConstraint(
                 condition=Q(scope__in=["overall", "category", "task"]), name="tally_scope"
             ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["revision", "track_ref", "scope", "configuration", "position"], name="tally_board")
+            models.Index(
+                fields=["revision", "track_ref", "scope", "configuration", "position"], name="tally_board"
+            )
         ]
 
     def detail_text(self, name: str) -> str:

@@ -9,7 +9,7 @@ from django.db import models
 
 if TYPE_CHECKING:
     from benchmarks.models import Revision
-    from jobs.models import Job, Tally, Trial
+    from jobs.models import Job, Tally, Trial  # noqa: F401 - named by the base classes
     from plural_site.accounts.models import Project
 
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from django.db import models, transaction
 
-from benchmarks.actions import follow_jobs, lock_project, record_benchmark, record_configuration, record_revision
+from benchmarks.actions import (
+    follow_jobs,
+    lock_project,
+    record_benchmark,
+    record_configurations,
+    record_revisions,
+)
 from benchmarks.domain.definitions import rules_from_content
 from benchmarks.domain.scoring import classify
 from benchmarks.domain.types import Definition, Scoring
@@ -27,13 +33,13 @@ from jobs.models import (
     JobAgent,
     SupersededTrial,
     Trial,
-    VerifierResult,
 )
 from jobs.staging import StagedJob, StagedPack, StagedTrial, as_attempt
 from plural_site.accounts.models import Project
 from plural_site.db import blobs
 
 BATCH = 1000
+VERIFIER_FIELDS = ("verifier", "digest", "kind", "status", "score", "scores", "feedback", "evidence")
 NO_RESULT = "running"
 """Status of a Job without result.json: it runs still, or was killed."""
 
@@ -99,8 +105,8 @@ def record_evidence(
             lock_project(project)
             revisions = _record_definitions(project, staged.header, slugs, notes)
             _store(staged)
-            place = _place(project, run, staged, job, revisions, notes)
-        for batch in _batches(staged.trials(), BATCH):
+            place = _place(project=project, run=run, staged=staged, job=job, revisions=revisions, notes=notes)
+        for batch in _batches(staged.spool, BATCH):
             with transaction.atomic():
                 _write_trials(place, batch, staged)
         with transaction.atomic():
@@ -118,29 +124,24 @@ def _job_moved(job: Job, header: JobHeader) -> bool:
 def _record_definitions(
     project: Project, header: JobHeader, slugs: Mapping[str, str], notes: list[Note]
 ) -> dict[str, Revision]:
-    found: dict[str, Revision] = {}
-    for definition in header.definitions:
-        revision, made = record_revision(project=project, definition=definition)
-        found[definition.content_hash] = revision
-        _note_version(header, definition, revision, made, notes)
+    found, made = record_revisions(project=project, definitions=header.definitions)
     if header.benchmark:
         digest = header.benchmark.content_hash
-        revision, made = record_benchmark(
+        found[digest], is_new = record_benchmark(
             project=project,
-            definition=header.benchmark,
+            definition=replace(header.benchmark, slug=slugs.get(digest, header.benchmark_slug)),
             tasks=[(task.name, task.version, task.content_hash) for task in header.tasks],
-            slug=slugs.get(digest, header.benchmark_slug),
         )
-        found[digest] = revision
-        _note_version(header, header.benchmark, revision, made, notes)
+        made |= {digest} if is_new else set()
+    for definition in (*header.definitions, *([header.benchmark] if header.benchmark else [])):
+        if definition.content_hash in made:
+            _note_version(header, definition, found[definition.content_hash], notes)
     return found
 
 
-def _note_version(
-    header: JobHeader, definition: Definition, revision: Revision, made: bool, notes: list[Note]
-) -> None:
+def _note_version(header: JobHeader, definition: Definition, revision: Revision, notes: list[Note]) -> None:
     claimed = revision.claimed_version
-    if not made or not claimed or revision.version == claimed:
+    if not claimed or revision.version == claimed:
         return
     holder = revision.resource.releases.select_related("revision").get(version=claimed)
     notes.append(
@@ -157,6 +158,7 @@ def _note_version(
 
 
 def _place(
+    *,
     project: Project,
     run: ImportRun,
     staged: StagedJob,
@@ -173,7 +175,7 @@ def _place(
         raise ImportProblemError(
             f"{header.folder}/run.json",
             "evaluation_track",
-            f"names track {track_ref or 'none'}, but this Job was imported before on {job.track_ref or 'no track'}.",
+            f"names track {track_ref or 'none'}, but this Job came in on {job.track_ref or 'no track'}.",
         )
     if job is None:
         job = Job(
@@ -222,15 +224,16 @@ def _track_ref(header: JobHeader, revision: Revision | None, notes: list[Note]) 
 
 
 def _record_agents(project: Project, job: Job, header: JobHeader) -> dict[int, JobAgent]:
+    configurations = record_configurations(
+        project=project, agents={agent.definition.content_hash: agent.definition for agent in header.agents}
+    )
     agents = [
         JobAgent(
             job=job,
             position=agent.position,
             name=agent.name,
             version=agent.version,
-            configuration=record_configuration(
-                project=project, definition=agent.definition, model=agent.model
-            ),
+            configuration=configurations[agent.definition.content_hash],
             harness=agent.harness or "",
             harness_version=agent.harness_version or "",
             planned=len(header.tasks) * header.attempts,
@@ -258,16 +261,13 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
     Trial.objects.bulk_create(row for row in rows if row.pk is None)
     for row in grown.values():
         row.save()
-    pairs = [
-        (_execution(row, parsed, pack, staged.segments[pack.segment].digest), parsed)
+    executions = [
+        _execution(row, parsed, pack, staged.segments[pack.segment].digest)
         for row, item in zip(rows, batch, strict=True)
         for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
     ]
-    _fit([execution for execution, _ in pairs], f"{staged.label}/trials")
-    Execution.objects.bulk_create(execution for execution, _ in pairs)
-    results = [row for execution, parsed in pairs for row in _verifier_results(execution, parsed)]
-    _fit(results, f"{staged.label}/trials")
-    VerifierResult.objects.bulk_create(results)
+    _fit(executions, f"{staged.label}/trials")
+    Execution.objects.bulk_create(executions)
 
 
 def _supersede(rows: Sequence[Trial]) -> None:
@@ -292,11 +292,11 @@ def _supersede(rows: Sequence[Trial]) -> None:
 
 
 def _fill(stored: Trial | None, place: Place, parsed: ParsedTrial) -> Trial:
-    row = stored or Trial(job=place.job, client_trial_id=parsed.trial_id)
+    row = stored or Trial(job_id=place.job.pk, client_trial_id=parsed.trial_id)
     position = parsed.task_position
-    row.job_agent = place.agents[parsed.agent_position]
+    row.job_agent_id = place.agents[parsed.agent_position].pk
     row.task_position = Trial.UNPLANNED if position is None else position
-    row.pin = place.pins[position] if position is not None and place.pins else None
+    row.pin_id = place.pins[position].pk if position is not None and place.pins else None
     row.task_name = parsed.task_name
     row.task_digest = parsed.task_digest
     row.attempt = parsed.attempt
@@ -311,7 +311,6 @@ def _fill(stored: Trial | None, place: Place, parsed: ParsedTrial) -> Trial:
     row.turns = parsed.turns
     row.seed = parsed.seed
     row.error_code = parsed.error_code
-    row.error_message = parsed.error_message
     row.stop_reason = parsed.stop_reason
     row.models_used = list(parsed.models_used)
     row.notes = [asdict(note) for note in parsed.notes]
@@ -323,7 +322,7 @@ def _fill(stored: Trial | None, place: Place, parsed: ParsedTrial) -> Trial:
 
 def _execution(trial: Trial, parsed: ParsedExecution, pack: StagedPack, blob: str) -> Execution:
     return Execution(
-        trial=trial,
+        trial_id=trial.pk,
         number=parsed.number,
         status=parsed.status,
         error_code=parsed.error_code,
@@ -333,25 +332,12 @@ def _execution(trial: Trial, parsed: ParsedExecution, pack: StagedPack, blob: st
         completed_at=parsed.completed_at,
         receipt_hash=parsed.receipt_hash,
         is_final=parsed.is_final,
+        verifier_results=[
+            {name: getattr(result, name) for name in VERIFIER_FIELDS} for result in parsed.verifier_results
+        ],
         pack_id=blob,
         files=_files(pack),
     )
-
-
-def _verifier_results(execution: Execution, parsed: ParsedExecution) -> Iterator[VerifierResult]:
-    for position, result in enumerate(parsed.verifier_results):
-        yield VerifierResult(
-            execution=execution,
-            position=position,
-            verifier=result.verifier,
-            digest=result.digest,
-            kind=result.kind,
-            status=result.status,
-            score=result.score,
-            scores=dict(result.scores),
-            feedback=result.feedback,
-            evidence=list(result.evidence),
-        )
 
 
 # Ends ------------------------------------------------------------------------------------------------
@@ -368,9 +354,7 @@ def _finish(job: Job, staged: StagedJob, revisions: Mapping[str, Revision]) -> N
         names[header.benchmark.content_hash] = header.benchmark.name
     follow_jobs({revisions[digest]: name for digest, name in names.items()}, started_at=header.started_at)
     if job.revision:
-        tallies.rebuild(
-            job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True)
-        )
+        tallies.rebuild(job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True))
 
 
 def _store(staged: StagedJob) -> None:
@@ -384,7 +368,15 @@ def _store(staged: StagedJob) -> None:
 def _files(pack: StagedPack) -> list[list[Any]]:
     """[path, sha256, offset in the blob, size, media type, role, how its record compares] of each file."""
     return [
-        [file.path, file.sha256, file.offset, file.size, file.media_type, file.role, file.recorded]
+        [
+            file.path,
+            file.sha256,
+            pack.start + file.offset,
+            file.size,
+            file.media_type,
+            file.role,
+            file.recorded,
+        ]
         for file in pack.files
     ]
 

@@ -63,7 +63,8 @@ def job_row(project: Project, job: Job) -> JobRow:
         scored=Figure(formats.count(outcomes["scored"]), href=f"{href}?outcome=scored"),
         failed=Figure(
             formats.count(failed),
-            f"{outcomes['agent_failure']} agent failures, {outcomes['infrastructure_error']} infrastructure errors",
+            f"{outcomes['agent_failure']} agent failures, "
+            f"{outcomes['infrastructure_error']} infrastructure errors",
             href=f"{href}?outcome=failed",
         ),
         cost=job_cost(job),

@@ -148,7 +148,9 @@ def _job_facts(project: Project, job: Job) -> list[Fact]:
     source, source_href = source_of(project, job)
     facts = [
         Fact("Ran", Figure(source, href=source_href)),
-        Fact("Track", Figure(job.track_ref or "none", "" if job.track_ref else "Evidence only, never ranked")),
+        Fact(
+            "Track", Figure(job.track_ref or "none", "" if job.track_ref else "Evidence only, never ranked")
+        ),
         Fact("Agents", Figure(", ".join(row.agents))),
         Fact("Attempts at each Task", Figure(formats.count(job.attempts))),
         Fact("Trials", row.trials),
@@ -164,9 +166,7 @@ def _job_facts(project: Project, job: Job) -> list[Fact]:
         title = "" if held else "That Job is not in this project"
         facts.append(Fact("Rerun of", Figure(job.rerun_of_job, title, href=href)))
     if unplanned := sum(agent.unplanned for agent in job.agents.all()):
-        facts.append(
-            Fact("At unknown Tasks", Figure(formats.count(unplanned), note="kept, but in no score"))
-        )
+        facts.append(Fact("At unknown Tasks", Figure(formats.count(unplanned), note="kept, but in no score")))
     return facts
 
 
@@ -203,5 +203,3 @@ def scoring_of(revision: Revision | None) -> Scoring:
 
 def _next(path: str, query: dict[str, str], cursor: str | None) -> str:
     return with_query(path, {**query, "cursor": cursor}) if cursor else ""
-
-

@@ -17,11 +17,13 @@ from typing import BinaryIO
 from benchmarks.domain.types import Attempt
 from jobs.domain.evidence import Change, Known, compare
 from jobs.domain.parsed import ImportProblemError, JobHeader, Pack, ParsedTrial, StoredFile
-from jobs.domain.readers.plural import iter_trials, pack_job_files
 from jobs.domain.readers.folders import JobFolder
+from jobs.domain.readers.plural import iter_trials, pack_job_files
 
 BEAT_EVERY = 500
 COPY = 1 << 20
+IN_MEMORY = 1000
+CHUNK = 500
 SEGMENT = 32 << 20
 """Bytes from which on a segment is full."""
 
@@ -37,9 +39,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class StagedPack:
-    """A pack's files: `segment` is an index into the Job's segments, offsets count from its start."""
+    """A pack's files: `segment` is an index into the Job's segments, `start` where the pack begins there."""
 
     segment: int
+    start: int
     files: tuple[StoredFile, ...]
 
 
@@ -55,16 +58,58 @@ class StagedTrial:
 class StagedJob:
     header: JobHeader
     label: str
-    spool: Path
+    spool: Spool
     segments: tuple[Segment, ...]
     pack: StagedPack
     added: int
     replaced: int
 
-    def trials(self) -> Iterator[StagedTrial]:
-        with self.spool.open("rb") as stream:
-            for _ in range(self.added + self.replaced):
-                yield pickle.load(stream)  # noqa: S301 - written by `stage` a moment ago, in a private folder
+
+class Spool:
+    """Trials in the order they come: the first in memory, the rest in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._memory: list[StagedTrial] = []
+        self._chunk: list[StagedTrial] = []
+        self._file: BinaryIO | None = None
+
+    def add(self, trial: StagedTrial) -> None:
+        if len(self._memory) < IN_MEMORY:
+            self._memory.append(trial)
+            return
+        self._chunk.append(_without_bytes(trial))
+        if len(self._chunk) == CHUNK:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._file is None:
+            self._file = self._path.open("wb")
+        pickle.dump(self._chunk, self._file, pickle.HIGHEST_PROTOCOL)
+        self._chunk = []
+
+    def close(self) -> None:
+        """Ends writing; after it the Trials can be read."""
+        if self._chunk:
+            self._flush()
+        if self._file is not None:
+            self._file.close()
+
+    def __iter__(self) -> Iterator[StagedTrial]:
+        yield from self._memory
+        if self._file is None:
+            return
+        with self._path.open("rb") as stream:
+            while stream.peek(1):
+                yield from pickle.load(stream)  # noqa: S301 - written above, in a private folder
+
+
+def _without_bytes(staged: StagedTrial) -> StagedTrial:
+    """The closed spools of its packs can't be written."""
+    executions = tuple(
+        replace(execution, pack=replace(execution.pack, spool=None)) for execution in staged.trial.executions
+    )
+    return replace(staged, trial=replace(staged.trial, executions=executions))
 
 
 class Segments:
@@ -86,8 +131,7 @@ class Segments:
             while chunk := spool.read(COPY):
                 self._hash.update(chunk)
                 self._stream.write(chunk)
-        files = tuple(replace(file, offset=file.offset + start) for file in pack.files)
-        staged = StagedPack(len(self.done), files)
+        staged = StagedPack(len(self.done), start, pack.files)
         if self._stream.tell() >= SEGMENT:
             self.close()
         return staged
@@ -111,8 +155,7 @@ def stage(
     in which a Job never grows.
     """
     counts = {Change.NEW: 0, Change.GROWN: 0}
-    spool = folder / "trials"
-    with spool.open("wb") as rows, closing(Segments(folder)) as segments:
+    with closing(Spool(folder / "trials")) as spool, closing(Segments(folder)) as segments:
         for number, trial in enumerate(iter_trials(source, header)):
             if number % BEAT_EVERY == 0:
                 beat()
@@ -121,12 +164,13 @@ def stage(
                 raise ImportProblemError(
                     f"{source.label}/trials/{trial.trial_id}/result.json",
                     "",
-                    "differs from the finished Trial that was imported before. A finished Trial never changes: "
-                    "this copy of the Job was altered, or another Job has the same id.",
+                    "differs from the finished Trial that was imported before. A finished Trial never "
+                    "changes: this copy of the Job was altered, or another Job has the same id.",
                 )
             if change in counts:
                 counts[change] += 1
-                pickle.dump(_keep(change, trial, segments), rows, pickle.HIGHEST_PROTOCOL)
+                packs = tuple(segments.add(execution.pack) for execution in trial.executions)
+                spool.add(StagedTrial(change, trial, packs))
             else:
                 for execution in trial.executions:
                     execution.pack.spool.close()
@@ -134,14 +178,6 @@ def stage(
     return StagedJob(
         header, source.label, spool, tuple(segments.done), pack, counts[Change.NEW], counts[Change.GROWN]
     )
-
-
-def _keep(change: Change, trial: ParsedTrial, segments: Segments) -> StagedTrial:
-    kept = tuple(segments.add(execution.pack) for execution in trial.executions)
-    executions = tuple(
-        replace(execution, pack=replace(execution.pack, spool=None)) for execution in trial.executions
-    )
-    return StagedTrial(change, replace(trial, executions=executions), kept)
 
 
 def as_attempt(trial: ParsedTrial) -> Attempt:
@@ -157,5 +193,3 @@ def as_attempt(trial: ParsedTrial) -> Attempt:
         trial_id=trial.trial_id,
         cost_partial=trial.cost_partial,
     )
-
-

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
+from benchmarks.domain.definitions import rules_from_content
 from benchmarks.domain.scoring import aggregate
 from benchmarks.domain.tracks import check_conformance
 from benchmarks.domain.types import (
@@ -64,7 +64,13 @@ def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -
             ),
         )
         planned = sum(agent.planned for agent in agents[configuration.pk])
-        rows += _rows(revision, track_ref, configuration, result, rules, planned)
+        rows += _rows(
+            revision=revision,
+            track_ref=track_ref,
+            configuration=configuration,
+            result=result,
+            planned=planned,
+        )
     Tally.objects.bulk_create(rows, batch_size=500)
 
 
@@ -89,9 +95,20 @@ def _attempts(revision: Revision, track_ref: str, configurations: Sequence[int])
             "models_used",
         )
     )
-    for owner, task, number, status, score, error, stop, cost, latency, trial, partial, models in rows.iterator(
-        chunk_size=5000
-    ):
+    for (
+        owner,
+        task,
+        number,
+        status,
+        score,
+        error,
+        stop,
+        cost,
+        latency,
+        trial,
+        partial,
+        models,
+    ) in rows.iterator(chunk_size=5000):
         if trial in seen:  # the same Trial stored twice counts once, by its first copy
             continue
         seen.add(trial)
@@ -140,8 +157,8 @@ def blocking_issues(
     others = sorted(used for used in models_used if not same_model(configuration.model, used))
     if track.kind == "models" and others:
         issues[
-            f"Track {track.reference} compares models; attempts of this configuration ({configuration.model}) "
-            f"report calling {', '.join(others)}."
+            f"Track {track.reference} compares models; attempts of this configuration "
+            f"({configuration.model}) report calling {', '.join(others)}."
         ] = None
     return list(issues)
 
@@ -152,11 +169,11 @@ def same_model(configured: str, reported: str) -> bool:
 
 
 def _rows(
+    *,
     revision: Revision,
     track_ref: str,
     configuration: Configuration,
     result: ConfigurationResult,
-    rules: BenchmarkRules,
     planned: int,
 ) -> list[Tally]:
     def row(scope: Tally.Scope, key: str, position: int, **figures: Any) -> Tally:
@@ -275,7 +292,10 @@ def count_agents(job: Job) -> None:
         agent.recorded = totals["recorded"]
         agent.unplanned = totals["unplanned"]
         agent.outcomes = dict(
-            trials.order_by("outcome").values_list("outcome").annotate(n=Count("pk")).values_list("outcome", "n")
+            trials.order_by("outcome")
+            .values_list("outcome")
+            .annotate(n=Count("pk"))
+            .values_list("outcome", "n")
         )
         agent.cost_measured = totals["measured"]
         agent.cost_partial = totals["partial"] > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404
@@ -9,7 +10,7 @@ from django.urls import reverse
 
 from benchmarks.domain.types import Scoring
 from benchmarks.pages import Crumb, Figure
-from jobs.models import Execution, Trial, VerifierResult
+from jobs.models import Execution, Trial
 from jobs.pages import ExecutionRow, Fact, FileRow, TrialPage, VerifierRow
 from jobs.rows import OUTCOME_WORDS, source_of, trial_row
 from jobs.selectors import note_words, scoring_of
@@ -32,7 +33,7 @@ def find_trial(project: Project, trial_id: str) -> Trial:
 
 
 def trial_page(project: Project, trial: Trial) -> TrialPage:
-    executions = list(trial.executions.prefetch_related("verifier_results"))
+    executions = list(trial.executions.all())
     scoring = scoring_of(trial.job.revision)
     outcome, tone = OUTCOME_WORDS[trial.outcome]
     final = next((execution for execution in executions if execution.is_final), None)
@@ -51,10 +52,8 @@ def trial_page(project: Project, trial: Trial) -> TrialPage:
         outcome=outcome,
         tone=tone,
         why=why(trial, scoring if trial.job.revision else None),
-        facts=tuple(_facts(project, trial, scoring, len(executions))),
-        verifiers=tuple(
-            _verifier(result, scoring) for result in (final.verifier_results.all() if final else [])
-        ),
+        facts=tuple(_facts(project, trial, scoring, executions)),
+        verifiers=tuple(_verifier(result, scoring) for result in (final.verifier_results if final else [])),
         executions=tuple(_execution(project, trial, execution) for execution in executions),
         notes=tuple(note_words(note) for note in trial.notes),
     )
@@ -81,18 +80,23 @@ def why(trial: Trial, scoring: Scoring | None) -> str:
     if trial.score is not None:
         low, high = rules.score_range
         return (
-            f"Its score {trial.score:g} lies outside the declared range {low:g} to {high:g}: the Verifier broke "
-            "its own rule, so the Trial is left out of the score."
+            f"Its score {trial.score:g} lies outside the declared range {low:g} to {high:g}: the Verifier "
+            "broke its own rule, so the Trial is left out of the score."
         )
     cause = " ".join(filter(None, (trial.stop_reason, trial.error_code))) or trial.status
-    return f"It ended without a score for a reason that is not the Agent's ({cause}), so it is left out of the score."
+    return (
+        f"It ended without a score for a reason that is not the Agent's ({cause}), so it is left out of the "
+        "score."
+    )
 
 
-def _facts(project: Project, trial: Trial, scoring: Scoring, executions: int) -> list[Fact]:
-    row = trial_row(project, trial, scoring, executions)
+def _facts(project: Project, trial: Trial, scoring: Scoring, executions: list[Execution]) -> list[Fact]:
+    row = trial_row(project, trial, scoring, len(executions))
     source, source_href = source_of(project, trial.job)
     unit = formats.score_unit(*scoring.score_range)
-    score = Figure(f"{row.score.text}{' ' + unit if unit and trial.score is not None else ''}", row.score.title)
+    score = Figure(
+        f"{row.score.text}{' ' + unit if unit and trial.score is not None else ''}", row.score.title
+    )
     tokens = (
         Figure(
             f"{formats.count(trial.input_tokens)} in, {formats.count(trial.output_tokens)} out",
@@ -106,8 +110,12 @@ def _facts(project: Project, trial: Trial, scoring: Scoring, executions: int) ->
         Fact("Time", row.latency),
         Fact("Tokens", tokens),
         Fact("Turns", Figure(formats.count(trial.turns))),
-        Fact("Executions", Figure(formats.count(executions), "Retries of this Trial; the last one counts")),
-        Fact("Stopped by", Figure(row.stop_reason or formats.DASH, "" if row.stop_reason else "Not reported")),
+        Fact(
+            "Executions", Figure(formats.count(len(executions)), "Retries of this Trial; the last one counts")
+        ),
+        Fact(
+            "Stopped by", Figure(row.stop_reason or formats.DASH, "" if row.stop_reason else "Not reported")
+        ),
         Fact("Release", Figure(source, href=source_href)),
         Fact("Track", Figure(trial.job.track_ref or "none")),
         Fact("Started", Figure(formats.datetime_text(trial.started_at))),
@@ -115,25 +123,24 @@ def _facts(project: Project, trial: Trial, scoring: Scoring, executions: int) ->
     if trial.models_used:
         facts.append(Fact("Models called", Figure(formats.clean_text(", ".join(trial.models_used)))))
     if trial.error_code:
-        message = formats.clean_text(trial.error_message)
+        message = formats.clean_text(next((e.error_message for e in executions if e.is_final), ""))
         facts.append(Fact("Error", Figure(formats.clean_text(trial.error_code), note=message)))
     return facts
 
 
-def _verifier(result: VerifierResult, scoring: Scoring) -> VerifierRow:
+def _verifier(result: Mapping[str, Any], scoring: Scoring) -> VerifierRow:
     low, high = scoring.score_range
     parts = tuple(
-        Fact(formats.clean_text(str(name)), Figure(f"{value:g}" if isinstance(value, int | float) else str(value)))
-        for name, value in result.scores.items()
+        Fact(formats.clean_text(str(name)), Figure(f"{value:g}")) for name, value in result["scores"].items()
     )
     return VerifierRow(
-        name=formats.clean_text(result.verifier),
-        kind=result.kind,
-        status=result.status.replace("_", " "),
-        score=Figure(formats.score_text(result.score, low, high)),
+        name=formats.clean_text(result["verifier"]),
+        kind=result["kind"],
+        status=result["status"].replace("_", " "),
+        score=Figure(formats.score_text(result["score"], low, high)),
         parts=parts,
-        feedback=formats.clean_text(result.feedback),
-        evidence=tuple(_evidence(item) for item in result.evidence[:EVIDENCE_SHOWN]),
+        feedback=formats.clean_text(result["feedback"]),
+        evidence=tuple(_evidence(item) for item in result["evidence"][:EVIDENCE_SHOWN]),
     )
 
 
@@ -153,28 +160,17 @@ def _execution(project: Project, trial: Trial, execution: Execution) -> Executio
         error=formats.clean_text(error),
         started=formats.datetime_text(started),
         duration=formats.seconds(duration),
-        files=tuple(_file(project, trial, execution, *file) for file in execution.files),
+        files=tuple(_file(project, trial, execution, file) for file in execution.files),
     )
 
 
-def _file(
-    project: Project,
-    trial: Trial,
-    execution: Execution,
-    path: str,
-    digest: str,
-    _offset: int,
-    size: int,
-    _media_type: str,
-    role: str,
-    recorded: str,
-) -> FileRow:
-    href = reverse("jobs:file", args=[project.slug, trial.client_trial_id, execution.number, path])
+def _file(project: Project, trial: Trial, execution: Execution, file: Sequence[Any]) -> FileRow:
+    path, digest, _offset, size, _media_type, role, recorded = file
     return FileRow(
         path=formats.clean_text(path),
         size=formats.bytes_text(size),
         role=formats.clean_text(role),
         digest=digest,
-        href=href,
+        href=reverse("jobs:file", args=[project.slug, trial.client_trial_id, execution.number, path]),
         recorded=recorded,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.http import HttpRequest
 from ninja.errors import HttpError
 from ninja.security.base import AuthBase
@@ -25,7 +23,7 @@ class KeyOrSession(AuthBase):
         if header is not None:
             scheme, _, secret = header.partition(" ")
             return authenticate_key(secret.strip()) if scheme.lower() == "bearer" else None
-        return cast("User", request.user) if request.user.is_authenticated else None
+        return request.user if request.user.is_authenticated else None
 
 
 def project_of(request: HttpRequest, need: Need) -> Project:

@@ -121,3 +121,15 @@ def test_put_mends_a_file_that_was_cut_short(folder: Path) -> None:
     path.write_bytes(BODY[:10])
     blobs.put(io.BytesIO(BODY), digest=DIGEST, size=len(BODY))
     assert _read(DIGEST) == BODY
+
+
+@pytest.mark.usefixtures("_both")
+def test_move_in_takes_over_a_file(tmp_path: Path) -> None:
+    for _ in range(2):
+        source = tmp_path / "source"
+        source.write_bytes(BODY)
+        blobs.move_in(source, DIGEST)
+        assert not source.exists()
+        assert _read(DIGEST) == BODY
+    with pytest.raises(ValueError, match="not a digest"):
+        blobs.move_in(Path(__file__), "sha256:..")

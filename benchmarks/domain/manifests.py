@@ -6,6 +6,7 @@ it. With problems, the result still has the right types, so that other files can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -31,6 +32,17 @@ CAPABILITIES = (
     *("shell", "file_read", "file_edit", "code_execution", "web_search", "browser"),
     *("network_fetch", "mcp", "subagents", "persistence"),
 )
+APP_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+RUNTIME_SETTINGS = frozenset(
+    {
+        *("provider", "ref", "placement", "variables", "image", "snapshot", "declarative_image"),
+        *("build_context", "dockerfile", "network", "allowed_hosts", "network_allowlist", "compute"),
+        *("resources", "packages", "python_packages", "read_only_root", "targets", "persistent", "compose"),
+        *("extra_capabilities", "timeout_seconds", "build_timeout_seconds", "build_timeout_sec"),
+        *("allow_unsafe_local", "cpus", "memory_mb", "storage_mb"),
+    }
+)
+"""Settings of the providers that run on the machine itself; others have their own besides."""
 APP_KINDS = ("python", "mcp", "openapi", "replay")
 
 
@@ -106,6 +118,11 @@ class EnvironmentManifest:
     guardrails: tuple[JsonObject, ...]
     metadata: JsonObject
 
+    def app_names(self) -> tuple[str, ...] | None:
+        """The names of its Apps, None where only their code tells."""
+        names = tuple(app.name for app in self.apps if app.name)
+        return names if self.python is None and len(names) == len(self.apps) else None
+
 
 def parse_benchmark(value: object) -> Parsed[BenchmarkManifest]:
     fields = FieldReader(value)
@@ -160,13 +177,17 @@ def parse_task(value: object) -> Parsed[TaskManifest]:
 
 def parse_environment(value: object) -> Parsed[EnvironmentManifest]:
     fields = FieldReader(value)
+    apps = fields.each("apps", _app)
+    names = [app.name for app in apps if app.name]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        fields.problem("apps", f"two Apps have the name {name!r}: give each its own")
     manifest = EnvironmentManifest(
         name=fields.text("name", filled=True),
         version=read_version(fields),
         description=fields.text("description", ""),
         overview=fields.text("overview", ""),
         python=read_code(fields, "python"),
-        apps=fields.each("apps", _app),
+        apps=apps,
         readme=fields.optional_text("readme") if fields.has("readme") else "README.md",
         resources=fields.each("resources", _resource),
         runtime=fields.one("runtime", _runtime, {"provider": "docker"}),
@@ -194,6 +215,8 @@ def _app(value: object, at: str) -> AppManifest:
         fields.problem("name", f"is missing: an App of kind {given[0] if given else 'python'} needs one")
     elif config and not python:
         fields.problem("config", "belongs to a python App: put the settings under the App's kind")
+    if name and not APP_NAME.fullmatch(name):
+        fields.problem("name", f"must be a to z, then up to 39 of a-z, 0-9 and '_', not {name!r}")
     for kind, item in settings.items():
         if item is not None and not isinstance(item, Mapping):
             fields.problem(kind, "must be a mapping")
@@ -226,7 +249,11 @@ def _runtime(value: object, at: str) -> JsonObject:
         raise RulesError([FieldProblem(at, problem)])
     if not isinstance(value, Mapping):
         raise RulesError([FieldProblem(at, "must be a mapping of settings")])
-    return {"provider": "docker", **value}
+    runtime = {"provider": "docker", **value}
+    unknown = sorted(runtime.keys() - RUNTIME_SETTINGS) if runtime["provider"] in ("docker", "local") else []
+    if unknown:
+        raise RulesError([FieldProblem(f"{at}.{key}", "is not a setting of this Runtime") for key in unknown])
+    return runtime
 
 
 def _harness_policy(value: object, at: str) -> JsonObject:

@@ -204,6 +204,8 @@ class ProjectFolders:
             file.problem("verifiers", "needs at least one Verifier with a check, to score the episode")
         if manifest.seat_instructions:
             file.problem("seat_instructions", "are for several Agents at once, which a Benchmark can't rank")
+        if environment is not None and not broken and not environment.broken:
+            _check_state(file, manifest, environment.manifest)
         parts = (environment, *verifiers)
         return TaskFolder(
             slug=slug,
@@ -288,9 +290,8 @@ class ProjectFolders:
         return wrong is None
 
     def _hint(self, collection: str, slug: str) -> str:
-        folder = self.root / collection
-        names = [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
-        return did_you_mean(slug, names)
+        manifests = (self.root / collection).glob(f"*/{collection[:-1]}.yaml")
+        return did_you_mean(slug, [path.parent.name for path in manifests])
 
 
 def did_you_mean(name: str, known: list[str]) -> str:
@@ -333,6 +334,16 @@ def _check_there(file: ManifestFile, root: Path, at: str, relative: str) -> None
         locate(root, relative)
     except FileError as error:
         file.problem(at, f"{relative} {error}")
+
+
+def _check_state(file: ManifestFile, task: TaskManifest, environment: EnvironmentManifest) -> None:
+    names = environment.app_names()
+    if names is None or len(names) == 1:
+        return  # a single App may be given its State without its name
+    for key in task.initial_state:
+        if key not in names:
+            apps = ", ".join(names) or "none"
+            file.problem(f"initial_state.{key}", f"is no App of its Environment, whose Apps are: {apps}")
 
 
 def _digest(file: ManifestFile, root: Path) -> str:

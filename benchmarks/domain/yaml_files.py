@@ -18,7 +18,10 @@ MAX_VALUES = 100_000
 TAG = "tag:yaml.org,2002:"
 MERGE = f"{TAG}merge"
 COLLECTION_TAGS = frozenset({f"{TAG}map", f"{TAG}seq"})
-SCALAR_TAGS = frozenset({f"{TAG}{name}" for name in ("str", "int", "float", "bool", "null")})
+NUMBER_TAGS = frozenset({f"{TAG}int", f"{TAG}float"})
+SCALAR_TAGS = NUMBER_TAGS | {f"{TAG}{name}" for name in ("str", "bool", "null")}
+MAX_NUMBER = 400
+"""Characters of a number: YAML's own notations make longer ones costly to read and to write again."""
 LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -191,6 +194,8 @@ class _Builder:
             raise self._error(line, path, f"{shown} is a date in YAML: write it in quotes")
         if node.tag not in SCALAR_TAGS:
             raise self._error(line, path, f"{shown} has a meaning of its own in YAML: write it in quotes")
+        if node.tag in NUMBER_TAGS and len(node.value) > MAX_NUMBER:
+            raise self._error(line, path, f"is a number of more than {MAX_NUMBER} characters")
         try:
             value = self.loader.construct_object(node)
         except (ValueError, KeyError, IndexError, OverflowError) as error:

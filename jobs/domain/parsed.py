@@ -109,6 +109,8 @@ class StoredFile:
     offset: int
     media_type: str
     role: str
+    recorded: str
+    """How the run's own record of the digest compares: "agrees", "differs", or '' where it holds none."""
 
 
 @dataclass(frozen=True, slots=True)

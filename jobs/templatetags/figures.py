@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from plural_site.formats import DASH, NO_BREAK_SPACE
+
 if TYPE_CHECKING:
     from benchmarks.pages import Figure
     from jobs.pages import BoardRow, CategoryCell, IntervalBar
@@ -49,7 +51,7 @@ def overview_cells(row: BoardRow) -> SafeString:
 def overview_pairs(row: BoardRow) -> SafeString:
     """The same figures as terms of a description list.
 
-    What a cell says on hover stands here as text.
+    Why a figure is unknown, or a lower bound, stands here as text: a cell says it on hover only.
     """
     return _html([_pair(label, figure(row)) for label, figure in OVERVIEW])
 
@@ -101,8 +103,13 @@ def _html(parts: list[str], separator: str = "") -> SafeString:
 
 def _cell(figure: Figure) -> str:
     title = f' title="{escape(figure.title)}"' if figure.title else ""
-    note = f'<span class="sub">{escape(figure.note)}</span>' if figure.note else ""
+    note = f'<span class="sub">{_note(figure.note)}</span>' if figure.note else ""
     return f'<td class="num"{title}>{_number(figure)}{note}</td>'
+
+
+def _note(text: str) -> str:
+    """A remark that never breaks inside "18 of 20"."""
+    return escape(text).replace(" of ", f"{NO_BREAK_SPACE}of{NO_BREAK_SPACE}")
 
 
 def _category_cell(cell: CategoryCell) -> str:
@@ -118,7 +125,8 @@ def _category_cell(cell: CategoryCell) -> str:
 
 
 def _pair(label: str, figure: Figure, *more: str) -> str:
-    texts = (*more, figure.note, figure.title)
+    reason = figure.title if figure.text.startswith((DASH, "≥")) else ""
+    texts = (*more, figure.note, reason)
     remarks = "".join([f"<small>{escape(text)}</small>" for text in texts if text])
     return f"<div><dt>{escape(label)}</dt><dd>{_number(figure)}{remarks}</dd></div>"
 

@@ -85,6 +85,15 @@ def create_user(
 
 
 @transaction.atomic
+def set_password(*, actor: Actor, user: User, password: str) -> None:
+    """Gives `user` a new password; links made before stop working. Raises ValidationError."""
+    validate_password(password, user)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record(actor, "user.set_password", user)
+
+
+@transaction.atomic
 def create_project(*, actor: User, account: Account, slug: str, name: str = "", notice: str = "") -> Project:
     """A project of `account`, which `actor` must own. Raises ValidationError, PermissionDenied."""
     if not _owns(actor, account):

@@ -11,6 +11,7 @@ from plural_site.accounts.actions import (
     create_user,
     personal_account,
     record,
+    set_password,
     set_project_member,
 )
 from plural_site.accounts.models import (
@@ -24,6 +25,7 @@ from plural_site.accounts.models import (
     ProjectRole,
     User,
 )
+from plural_site.accounts.tokens import sign_in_path, user_of_link
 
 
 def test_create_user_makes_a_person_with_an_account_and_says_so(db: None) -> None:
@@ -73,6 +75,17 @@ def test_user_without_password_can_not_sign_in_with_one(db: None) -> None:
     create_user(email="eve@example.org")
     for password in ("", "!", "None"):
         assert authenticate(username="eve@example.org", password=password) is None
+
+
+def test_set_password_replaces_the_password_and_ends_links(ann: User) -> None:
+    path = sign_in_path(ann)
+    with pytest.raises(ValidationError, match="too short"):
+        set_password(actor=ann, user=ann, password="short")
+    set_password(actor=ann, user=ann, password="a long enough one")
+    assert authenticate(username=ann.email, password="a long enough one") == ann
+    _, _, uid, token = path.split("/")
+    assert user_of_link(uid, token, User.objects.all()) is None
+    assert AuditEvent.objects.filter(verb="user.set_password").count() == 1
 
 
 def test_create_project_is_for_owners_of_the_account(ann: User, dee: User) -> None:

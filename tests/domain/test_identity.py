@@ -110,7 +110,7 @@ def test_the_two_forms_differ_on_number_text() -> None:
 @pytest.mark.parametrize("canonical", [canonical_jcs, canonical_plain])
 @pytest.mark.parametrize(
     "value",
-    [math.nan, math.inf, -math.inf, "\ud800", {"\udfff": 1}, {1: "x"}, {None: 1}, b"x", {1, 2}, object()],
+    [math.nan, math.inf, -math.inf, "\ud800", {"\udfff": 1}, {1: "x"}, {None: 1}, b"x", {1, 2}, object],
     ids=repr,
 )
 def test_what_is_not_json_is_refused(canonical: Any, value: object) -> None:

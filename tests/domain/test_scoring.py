@@ -275,7 +275,8 @@ def test_pass_at_and_pass_hat_over_tasks() -> None:
     summary = summarize([(5, c) for c in passes], [])
     assert summary.k == 5
     capped = summarize([(5, c) for c in passes], [], most=2)
-    assert (capped.k, capped.pass_hat, capped.pass_at) == (2, pytest.approx(0.325), pytest.approx(0.575))
+    assert capped.k == 2
+    assert [capped.pass_hat, capped.pass_at] == pytest.approx([0.325, 0.575])
     assert [summary.pass_at, summary.pass_hat] == pytest.approx([0.75, 0.25])
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tests.conftest import ClientAs
 
 ARCHIVE = Path(__file__).parents[2] / "jobs" / "demo" / "support-triage.tar.gz"
-EXPECTED = json.loads((Path(__file__).parents[1] / "data/plural/expected-groups.json").read_text("utf-8"))["groups"]
+EXPECTED = json.loads((Path(__file__).parents[1] / "data/plural/expected-groups.json").read_text("utf-8"))[
+    "groups"
+]
 OURS_ALONE = {"unit", "method", "unavailable_reason", "ineligible_reasons", "eligible"}
 
 
@@ -45,7 +47,7 @@ def differences(path: str, expected: Any, ours: Any) -> list[str]:
 def board(client_as: ClientAs, ann: User, version: str, track: str) -> dict[str, Any]:
     response = client_as(ann).get(
         f"/api/v1/benchmarks/support-triage/revisions/{version}/leaderboard",
-        {"track": track, "tasks": 1},
+        {"track": track, "tasks": "1"},
         headers={"X-Project-Id": "triage"},
     )
     assert response.status_code == 200
@@ -53,9 +55,7 @@ def board(client_as: ClientAs, ann: User, version: str, track: str) -> dict[str,
     return found
 
 
-def test_every_group_has_the_expected_figures(
-    imported: ImportReport, client_as: ClientAs, ann: User
-) -> None:
+def test_every_group_has_the_expected_figures(imported: ImportReport, client_as: ClientAs, ann: User) -> None:
     assert imported.landed
     found: list[str] = []
     for group in EXPECTED:
@@ -90,9 +90,7 @@ def test_everything_recorded_is_in(imported: ImportReport, project: Project) -> 
 
 def test_killed_job_says_what_is_missing(imported: ImportReport, client_as: ClientAs, ann: User) -> None:
     steady = "sha256:3b92c0ad429f39846a820ccabc1a7eb7cb8ab460ebe10b53b4933b61c2c3de19"
-    (entry,) = [
-        e for e in board(client_as, ann, "1.0.0", "none")["entries"] if e["configuration"] == steady
-    ]
+    (entry,) = [e for e in board(client_as, ann, "1.0.0", "none")["entries"] if e["configuration"] == steady]
     assert (entry["planned"], entry["missing"]) == (40, 14)
     assert "pending" not in entry["outcomes"]
 
@@ -102,4 +100,8 @@ def test_importing_again_adds_nothing(imported: ImportReport, project: Project, 
     again = import_path(project=project, actor=ann, path=ARCHIVE)
     assert again.landed
     assert again.count("unchanged") == 19
-    assert before == (Trial.objects.count(), Blob.objects.count(), list(Tally.objects.values_list("pk", "score")))
+    assert before == (
+        Trial.objects.count(),
+        Blob.objects.count(),
+        list(Tally.objects.values_list("pk", "score")),
+    )

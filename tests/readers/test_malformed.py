@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.domain.parsed import ImportProblemError
-from jobs.domain.readers import folders, header
+from jobs.domain.readers import folders, header, packs, plural, strict_json
 from jobs.domain.readers.sources import open_source
 from tests.builders import AgentSpec, BenchmarkSpec, Outcome, change, failed, make_job, remove, track
 from tests.readers.conftest import Refused, read_all
@@ -83,7 +83,7 @@ def test_file_that_is_not_a_json_object(
         ("-Infinity", "extra[1]", "-Infinity"),
         ("1e999", "extra[1]", "too large"),
         ('"\\ud800"', "extra[1]", "surrogate"),
-        ('{"\\udfff": 1}', "extra[1].?", "surrogate"),
+        ('{"\\udfff": 1}', "extra[1].\ufffd", "surrogate"),
         ("[" * 200 + "]" * 200, "extra", "nested"),
         ('{"a":' * 200 + "1" + "}" * 200, "extra", "nested"),
         ("[" * 100_000 + "]" * 100_000, "extra", "nested"),
@@ -256,6 +256,12 @@ def test_message_says_what_is_wanted(job: Path, refused: Refused) -> None:
     assert refused(job).message == "is missing"
 
 
+def test_name_of_a_score_with_a_nul(job: Path, refused: Refused) -> None:
+    for file in (find(job, TRIAL), find(job, f"{EXECUTION}/result.json")):
+        change(file, "verifier_results[0].scores", {"a\0": 1})
+    assert_names(refused(job), job, find(job, TRIAL), "verifier_results[0].scores.a\ufffd")
+
+
 def test_earlier_execution_is_checked_too(job: Path, refused: Refused) -> None:
     path = find(job, "trials/*/executions/0/result.json")
     change(path, "receipt.execution_id", 1)
@@ -295,7 +301,7 @@ def test_start_that_nothing_tells(job: Path, refused: Refused) -> None:
     (job / "events.jsonl").write_bytes(b"")
     assert_names(refused(job), job, job / "events.jsonl", "")
     (job / "events.jsonl").write_bytes(b'{"type":"plan\n')
-    assert refused(job).file == "events.jsonl line 1"
+    assert_names(refused(job), job, job / "events.jsonl", "")
     (job / "events.jsonl").unlink()
     assert_names(refused(job), job, job / "events.jsonl", "")
 
@@ -346,15 +352,21 @@ def to_folder(path: Path) -> None:
     path.mkdir()
 
 
-@pytest.mark.parametrize("damage", [to_symlink, to_pipe, to_folder])
+NOTE = f"{EXECUTION}/artifacts/note.txt"
+
+
 @pytest.mark.parametrize(
-    "place", ["lock.json", "config.json", "events.jsonl", TRIAL, f"{EXECUTION}/artifacts/note.txt"]
+    ("place", "damage"),
+    [
+        *((place, to_symlink) for place in ("lock.json", "config.json", "events.jsonl", TRIAL, NOTE)),
+        *((place, to_pipe) for place in ("lock.json", "config.json", "events.jsonl", TRIAL, NOTE)),
+        ("lock.json", to_folder),
+        ("config.json", to_folder),
+    ],
 )
 def test_what_is_no_regular_file(
     job: Path, refused: Refused, place: str, damage: Callable[[Path], None]
 ) -> None:
-    if damage is to_folder and place in ("events.jsonl", TRIAL, f"{EXECUTION}/artifacts/note.txt"):
-        pytest.skip("a folder may be called so")
     path = find(job, place)
     damage(path)
     assert refused(job).file == path.relative_to(job).as_posix()
@@ -362,7 +374,14 @@ def test_what_is_no_regular_file(
 
 @pytest.mark.parametrize(
     "place",
-    ["trials", "trials/*", "trials/*/executions", EXECUTION, f"{EXECUTION}/logs", f"{EXECUTION}/artifacts"],
+    [
+        "trials",
+        "trials/*",
+        "trials/*/executions",
+        EXECUTION,
+        f"{EXECUTION}/logs",
+        f"{EXECUTION}/artifacts",
+    ],
 )
 def test_folder_that_is_a_link(job: Path, refused: Refused, place: str) -> None:
     path = find(job, place)
@@ -409,6 +428,119 @@ def test_artifacts_that_are_too_deep(job: Path, refused: Refused) -> None:
     path = find(job, f"{EXECUTION}/artifacts") / "/".join(["d"] * 40)
     path.mkdir(parents=True)
     assert "inside each other" in refused(job).message
+
+
+@pytest.mark.parametrize(
+    "rest", [b'"b": }', b'"b": ' + b"[" * 200 + b"]" * 200 + b"}", b'"b": ' + b"[" * 10_000]
+)
+def test_number_that_is_none_among_worse(job: Path, refused: Refused, rest: bytes) -> None:
+    (job / "lock.json").write_bytes(b'{"a": NaN, ' + rest)
+    assert_names(refused(job), job, job / "lock.json", "")
+
+
+def test_members_that_are_too_deep_to_be_written_again() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(10_000):
+        deep = {"a": deep}
+    with pytest.raises(ImportProblemError, match="nested"):
+        strict_json.checked(deep, "result.json")
+
+
+def test_file_name_in_a_job_with_strange_letters_is_fine(job: Path, scratch: Path) -> None:
+    (find(job, f"{EXECUTION}/artifacts") / "no\u00a0break \u202e.txt").write_bytes(b"")
+    [(_, [trial])] = read_all(job, scratch)
+    assert [note.field for note in trial.notes] == ["", "receipt.artifact_hashes"]
+
+
+def test_path_that_is_too_long(job: Path, refused: Refused) -> None:
+    path = find(job, f"{EXECUTION}/artifacts") / "/".join(["d" * 200] * 5)
+    path.mkdir(parents=True)
+    (path / "file").write_bytes(b"")
+    assert "more than 1000 characters" in refused(job).message
+
+
+def test_name_with_a_control_character(job: Path, refused: Refused) -> None:
+    (find(job, f"{EXECUTION}/artifacts") / "a\x1b[31m\n").write_bytes(b"")
+    problem = refused(job)
+    assert problem.file.endswith("artifacts/a\ufffd[31m\ufffd")
+    assert "control character" in problem.message
+
+
+def test_manifest_that_names_a_file_twice(job: Path, refused: Refused) -> None:
+    manifest = find(job, f"{EXECUTION}/artifacts/manifest.json")
+    change(manifest, "artifacts", json.loads(manifest.read_bytes())["artifacts"] * 2)
+    assert_names(refused(job), job, manifest, "artifacts[2].path")
+
+
+def test_two_tasks_of_one_name(tmp_path: Path, refused: Refused) -> None:
+    spec = BenchmarkSpec(tasks=("twin", "twin"))
+    problem = refused(make_job(tmp_path / "store", benchmark=spec, outcomes=lambda *_: None))
+    assert (problem.file, problem.field) == ("config.json", "source.benchmark.tasks[1].task_id")
+
+
+def test_definition_without_a_part_of_its_identity(job: Path, refused: Refused) -> None:
+    remove(job / "config.json", "source.benchmark.tasks[0].goals")
+    problem = refused(job)
+    assert (problem.file, problem.field) == ("config.json", "source.benchmark.tasks[0]")
+    assert "goals" in problem.message
+
+
+def test_job_that_vanishes_while_it_is_read(job: Path, scratch: Path) -> None:
+    with open_source(job, scratch) as source:
+        [folder] = source.job_folders()
+        (job / "events.jsonl").unlink()
+        os.mkfifo(job / "events.jsonl")
+        with pytest.raises(ImportProblemError, match="neither a file"):
+            plural.pack_job_files(folder)
+        shutil.rmtree(job)
+        with pytest.raises(ImportProblemError, match="missing"):
+            plural.read_header(folder)
+
+
+def test_file_that_shrinks_or_fails_while_it_is_read(job: Path) -> None:
+    with folders.Folder.open(str(job), "") as folder:
+        fd, size = folder.open_file("lock.json")
+        with pytest.raises(ImportProblemError, match="shorter"):
+            folders.read_all(fd, size + 1, "lock.json")
+        os.close(fd)
+        with pytest.raises(ImportProblemError, match=r"lock\.json: can't be read"):
+            folders.read_some(fd, 1, "lock.json")
+        with pytest.raises(ImportProblemError, match="too long"):
+            folder.read("n" * 300, 1)
+        with pytest.raises(ImportProblemError, match="regular"):
+            folder.read("trials", 1)
+
+
+def test_file_that_comes_in_pieces() -> None:
+    out, into = os.pipe2(os.O_DIRECT)  # one read gives one write's bytes
+    os.write(into, b"ab")
+    os.write(into, b"cd")
+    assert folders.read_all(out, 4, "pipe") == b"abcd"
+    os.close(out)
+    os.close(into)
+
+
+def test_what_becomes_a_link_after_it_was_listed(job: Path) -> None:
+    (job / "file").symlink_to(job / "lock.json")
+    (job / "folder").symlink_to(job / "trials")
+    with folders.Folder.open(str(job), "") as folder:
+        with pytest.raises(ImportProblemError, match="file: is a link"):
+            folder.read("file", 10**6)
+        with pytest.raises(ImportProblemError, match="folder: is a link"):
+            folder.folder("folder")
+        os.close(folder.fd)
+        with pytest.raises(ImportProblemError, match="can't be read"):
+            folder.entries()
+        folder.fd = os.open(job, os.O_RDONLY)
+
+
+def test_big_pack_is_closed_when_its_execution_is_refused(
+    job: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packs, "IN_MEMORY", 100)
+    (find(job, f"{EXECUTION}/artifacts") / "zz\n").write_bytes(b"")
+    find(job, f"{EXECUTION}/logs/stdout.log").write_bytes(bytes(1000))
+    assert "control character" in refused(job).message
 
 
 def test_job_result_that_is_cut_short(job: Path, refused: Refused) -> None:

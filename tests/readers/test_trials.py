@@ -92,6 +92,13 @@ def test_killed_job_started_from_python(tmp_path: Path, read: Read) -> None:
     assert (header.planned, len(trials)) == (2, 1)
 
 
+def test_start_falls_back_to_the_first_event(tmp_path: Path, read: Read) -> None:
+    job = make_job(tmp_path)
+    change(job / "run.json", "created_at", None)
+    [(header, _)] = read(job)
+    assert (header.started_at - START).total_seconds() == 1
+
+
 def test_job_on_a_single_task_has_no_release(tmp_path: Path, read: Read) -> None:
     [(header, [trial])] = read(make_job(tmp_path, single_task="only", outcomes=lambda *_: AWAITING_REVIEW))
     assert header.benchmark is None
@@ -293,6 +300,67 @@ def test_contradictions_that_can_be_lived_with_are_noted(tmp_path: Path, read: R
     ]
     assert trial.task_position is None
     assert trial.attempt == 3
+
+
+def test_wrong_size_and_missing_manifest_are_noted(tmp_path: Path, read: Read) -> None:
+    job = one(tmp_path, Outcome(artifacts={"a.txt": b"a"}, trajectory=False))
+    manifest = trial_file(job, "executions/0/artifacts/manifest.json")
+    change(manifest, "artifacts[0].size", 2)
+    assert [note.field for note in only_trial(read, job).notes] == ["artifacts[0].size"]
+    manifest.unlink()
+    [note] = only_trial(read, job).notes
+    assert note.file.endswith("artifacts/a.txt")
+
+
+def test_files_that_the_format_does_not_know_are_kept(tmp_path: Path, read: Read) -> None:
+    job = one(tmp_path)
+    trial_file(job, "executions/0/result.json").with_name("sync.json").write_bytes(b"{}")
+    assert "sync.json" in [file.path for file in only_trial(read, job).executions[0].pack.files]
+
+
+@pytest.mark.parametrize("extra", ["", ', "final_metrics": null', ', "final_metrics": {}'])
+def test_trajectory_without_totals(tmp_path: Path, read: Read, extra: str) -> None:
+    content = f'{{"steps": [{{"source": "agent", "model_name": "m"}}, {{"source": "agent"}}]{extra}}}'
+    trial = only_trial(read, one(tmp_path, Outcome(artifacts={"atif-trajectory.json": content.encode()})))
+    assert (trial.models_used, trial.input_tokens, trial.notes) == (("m",), None, ())
+
+
+def test_trajectory_with_too_many_models_is_noted(tmp_path: Path, read: Read) -> None:
+    trial = only_trial(read, one(tmp_path, Outcome(models=tuple(f"m{n}" for n in range(101)))))
+    assert trial.models_used == ()
+    assert [note.field for note in trial.notes] == ["steps[101].model_name"]
+
+
+def test_job_without_a_trials_folder(tmp_path: Path, read: Read) -> None:
+    job = make_job(tmp_path, outcomes=lambda *_: None, result_json=False)
+    (job / "trials").rmdir()
+    [(header, trials)] = read(job)
+    assert (header.planned, trials) == (2, [])
+
+
+def test_trial_that_has_no_result_yet_is_no_attempt(tmp_path: Path, read: Read) -> None:
+    job = one(tmp_path)
+    trial_file(job).unlink()
+    [(_, trials)] = read(job)
+    assert trials == []
+
+
+def test_selection_of_another_execution_is_noted(tmp_path: Path, read: Read) -> None:
+    job = one(tmp_path, Outcome(before=(failed("timeout"),)))
+    change(trial_file(job, "selected.json"), "execution_id", 0)
+    assert [note.field for note in only_trial(read, job).notes] == ["execution_id"]
+
+
+def test_events_that_are_odd_only_cost_the_end(tmp_path: Path, read: Read) -> None:
+    job = one(tmp_path)
+    events = (job / "events.jsonl").read_bytes()
+    (job / "events.jsonl").write_bytes(events + b'{"message":"completed"}\n{"type":"completed"\n')
+    [(header, _)] = read(job)
+    assert header.finished_at is not None
+    (job / "events.jsonl").write_bytes(b"torn\n" + events)
+    [(header, _)] = read(job)
+    assert (header.started_at, header.finished_at) == (START, None)
+    assert [note.file for note in header.notes] == ["events.jsonl"]
 
 
 def test_evidence_digest_changes_with_any_byte(tmp_path: Path, read: Read) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from jobs.domain.parsed import ImportProblemError
+from jobs.domain.readers.folders import name_problem
 from jobs.domain.readers.strict_json import shown
 from jobs.domain.readers.tar import TarError, members, padding
 
@@ -141,14 +142,11 @@ class _Output:
 def _safe_path(name: str) -> str:
     """The name without `.` steps, '' for the top; anything that could lead elsewhere is refused."""
     parts = [part for part in name.rstrip("/").split("/") if part != "."]
-    try:
-        sizes = [len(part.encode()) for part in parts]
-    except UnicodeEncodeError:
-        raise ImportProblemError(shown(name), "", "has a name that is not UTF-8") from None
+    sizes = [len(part.encode(errors="surrogatepass")) for part in parts]
     drive = len(name) > 1 and name[1] == ":" and name[0].isalpha()
     problems = (
         (not name, "has an empty name"),
-        ("\0" in name, "has a NUL character in its name"),
+        (name_problem(name), name_problem(name)),
         ("\\" in name, "has a backslash in its name"),
         (name.startswith("/") or drive, "has an absolute path"),
         (".." in parts, "has a path that leads out of the archive"),

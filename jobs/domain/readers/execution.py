@@ -97,8 +97,8 @@ class ExecutionReader:
         data = self.folder.read("receipt.json", RESULT_LIMIT)
         self.pack.add("receipt.json", data)
         text = data.rstrip(b"\n")
-        # The store writes both canonically, so one text normally stands inside the other.
-        same = known is not None and b'"receipt":' + text in known.data
+        # The store writes both with sorted keys, so one text normally stands inside the other.
+        same = known is not None and b'"receipt":%b,"reward_failures":' % text in known.data
         if not same and strict_json.loads(data, file) != receipt.data:
             self.notes.append(Note(file, "", "differs from the receipt in result.json, which counts"))
         elif known is not None and known.selected:
@@ -134,6 +134,7 @@ class ExecutionReader:
             self.pack.labels[f"artifacts/{path}"] = (
                 media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
                 role[:_MAX_ROLE],
+                entry.optional_text("sha256"),
             )
         return listing
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import unicodedata
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,15 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = _FLAGS | os.O_NONBLOCK
 _FOLDER = _FLAGS | os.O_DIRECTORY
 MAX_ENTRIES = 1_000_000
+
+
+def name_problem(name: str) -> str:
+    """What keeps a file from being called so, '' for nothing."""
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return "has a name that is not UTF-8"
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        return "has a control character in its name"
+    return ""
 
 
 def join(folder: str, name: str) -> str:
@@ -79,7 +89,7 @@ class Folder:
                     name = entry.name
                     if name[0] == ".":
                         continue
-                    if not name.isascii():
+                    if not name.isprintable():
                         self._check_name(name)
                     if entry.is_file(follow_symlinks=False):
                         files.append(name)
@@ -96,12 +106,9 @@ class Folder:
         return files, folders
 
     def _check_name(self, name: str) -> None:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise ImportProblemError(
-                shown(join(self.label, name)), "", "has a name that is not UTF-8"
-            ) from None
+        problem = name_problem(name)
+        if problem:
+            raise ImportProblemError(shown(join(self.label, name)), "", problem)
 
     def _special(self, entry: os.DirEntry[str]) -> ImportProblemError:
         what = "a link" if entry.is_symlink() else "neither a file nor a folder"
@@ -132,16 +139,21 @@ class Folder:
             os.close(fd)
 
 
-def read_all(fd: int, size: int, label: str) -> bytes:
+def read_some(fd: int, size: int, label: str) -> bytes:
+    """Up to `size` bytes, b'' at the end."""
     try:
-        data = os.read(fd, size) if size else b""
-        while len(data) < size:
-            more = os.read(fd, size - len(data))
-            if not more:
-                raise ImportProblemError(label, "", "became shorter while it was read")
-            data += more
+        return os.read(fd, size)
     except OSError as error:
         raise _problem(label, error) from None
+
+
+def read_all(fd: int, size: int, label: str) -> bytes:
+    data = read_some(fd, size, label) if size else b""
+    while len(data) < size:
+        more = read_some(fd, size - len(data), label)
+        if not more:
+            raise ImportProblemError(label, "", "became shorter while it was read")
+        data += more
     return data
 
 

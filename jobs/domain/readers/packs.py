@@ -11,6 +11,7 @@ from typing import IO, TypeVar
 
 from jobs.domain.parsed import ImportProblemError, Pack, StoredFile
 from jobs.domain.readers.folders import Folder, join, read_all
+from jobs.domain.readers.strict_json import shown
 
 IN_MEMORY = 8 * 1024 * 1024
 """A pack up to this size stays in memory; a file up to half of it is read in one piece."""
@@ -41,8 +42,8 @@ class PackBuilder:
         self._sha = hashlib.sha256()
         self._size = 0
         self.files: list[StoredFile] = []
-        self.labels: dict[str, tuple[str, str]] = {}
-        """Media type ('' to guess) and role by path, for the files still to come."""
+        self.labels: dict[str, tuple[str, str, str]] = {}
+        """Media type ('' to guess), role and recorded digest by path, for the files still to come."""
 
     def add(self, path: str, data: bytes) -> None:
         start = self._size
@@ -77,14 +78,12 @@ class PackBuilder:
             os.close(fd)
 
     def _list(self, path: str, digest: str, start: int) -> None:
-        if len(path) > MAX_PATH:
-            raise ImportProblemError(path[:80] + "…", "", f"has a path of more than {MAX_PATH} characters")
-        media_type, role = self.labels.get(path, ("", ""))
-        self.files.append(
-            StoredFile(
-                path, "sha256:" + digest, self._size - start, start, media_type or media_type_of(path), role
-            )
-        )
+        media_type, role, recorded = self.labels.get(path, ("", "", ""))
+        sha256 = "sha256:" + digest
+        compared = ("agrees" if recorded == sha256 else "differs") if recorded else ""
+        size = self._size - start
+        media_type = media_type or media_type_of(path)
+        self.files.append(StoredFile(path, sha256, size, start, media_type, role, compared))
 
     def _write(self, data: bytes) -> None:
         self._sha.update(data)
@@ -139,7 +138,11 @@ def add_tree(pack: PackBuilder, folder: Folder, path: str) -> None:
 
 def add_entries(pack: PackBuilder, folder: Folder, path: str, files: list[str], folders: list[str]) -> None:
     for name in files:
-        pack.add_file(folder, name, join(path, name))
+        place = join(path, name)
+        if len(place) > MAX_PATH:
+            label = shown(join(folder.label, name))
+            raise ImportProblemError(label, "", f"has a path of more than {MAX_PATH} characters")
+        pack.add_file(folder, name, place)
     for name in folders:
         with folder.folder(name) as inner:
             add_tree(pack, inner, join(path, name))

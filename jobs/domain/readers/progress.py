@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.domain.types import JsonObject
 from jobs.domain.parsed import ImportProblemError
 from jobs.domain.readers import stream_json, strict_json
-from jobs.domain.readers.folders import Folder, join, read_all
+from jobs.domain.readers.folders import Folder, join, read_all, read_some
 from jobs.domain.readers.strict_json import Fields, NotStrictError
 
 STATUSES = frozenset(
@@ -37,15 +37,13 @@ def read_result(folder: Folder, job_id: str) -> tuple[str, tuple[JsonObject, ...
     fd, _ = folder.open_file("result.json")
     kept: dict[str, Any] = {"aggregates": []}
     try:
-        for key, value in stream_json.members(lambda count: os.read(fd, count)):
+        for key, value in stream_json.members(lambda size: read_some(fd, size, file)):
             if key == "aggregates" and value is not None:
                 kept[key].append(value)
             elif key in ("job_id", "status"):
                 kept[key] = value
     except NotStrictError as error:
         raise ImportProblemError(file, "", str(error)) from None
-    except OSError as error:
-        raise ImportProblemError(file, "", f"can't be read: {error.strerror}") from None
     finally:
         os.close(fd)
     fields = Fields(strict_json.checked(kept, file), file)
@@ -70,7 +68,7 @@ def read_times(folder: Folder) -> tuple[datetime | None, datetime | None]:
         os.close(fd)
     started_at = None
     if head:
-        first = Fields(strict_json.loads(head.partition(b"\n")[0], f"{file} line 1"), f"{file} line 1")
+        first = Fields(strict_json.loads(head.partition(b"\n")[0], file), file)
         started_at = first.time("timestamp")
     return started_at, next(_completions(tail, file), None)
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from jobs.domain.readers.strict_json import DECODER, NotStrictError
 
-PIECE_LIMIT = 64 * 1024 * 1024
+PIECE_LIMIT = 32 * 1024 * 1024
 _CHUNK = 1024 * 1024
+_LONGEST_TOKEN = 16
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -83,18 +84,22 @@ class _Window:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                if self._ended:
+                if self._ended or not self._may_go_on(error):
                     raise NotStrictError(f"is not valid JSON: {error.msg}") from None
                 if len(self._text) - self._at > PIECE_LIMIT:
                     raise NotStrictError("is not valid JSON, or has too large an element") from None
             except RecursionError:
                 raise NotStrictError("is nested too deeply") from None
             else:
-                # A number may go on in the next chunk.
-                if end < len(self._text) or self._ended:
+                # A number may go on in the next chunk: "0" with ".5" or "e-5".
+                if end < len(self._text) - _LONGEST_TOKEN or self._ended:
                     self._at = end
                     return value
             self._fill()
+
+    def _may_go_on(self, error: json.JSONDecodeError) -> bool:
+        """Whether more text could mend the error: it is at the end, or says where an open string starts."""
+        return error.pos > len(self._text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated")
 
     def _fill(self) -> None:
         rest = self._text[self._at :]

@@ -17,7 +17,9 @@ from plural_site.env import DEFAULT_URL
 
 EMAIL = "demo@example.test"
 SLUG = "demo"
-NOTICE = "Demo: the Agents of these Jobs are scripts. No model was called, so the scores say nothing about any."
+NOTICE = (
+    "Demo: the Agents of these Jobs are scripts. No model was called, so the scores say nothing about any."
+)
 RECORDED = Path(__file__).parents[2] / "demo" / "support-triage.tar.gz"
 
 
@@ -62,7 +64,9 @@ def _check_port(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
-            raise CommandError(f"Port {port} can't be used ({error}). Choose another with --port N.") from error
+            raise CommandError(
+                f"Port {port} can't be used ({error}). Choose another with --port N."
+            ) from error
 
 
 def _person(password: str) -> User:
@@ -81,5 +85,7 @@ def _project(user: User) -> Project:
             actor=user, account=personal_account(user), slug=SLUG, name="Support desk demo", notice=NOTICE
         )
     if project.account != personal_account(user):
-        raise CommandError(f"The project {SLUG} belongs to somebody else on this site; the demo needs that name.")
+        raise CommandError(
+            f"The project {SLUG} belongs to somebody else on this site; the demo needs that name."
+        )
     return project

@@ -40,11 +40,15 @@ class Command(BaseCommand):
         if slug:
             found = projects.filter(slug=slug).first()
             if found is None:
-                raise CommandError(f"There is no project {slug}. Make one: manage.py create_project {slug} --owner EMAIL")
+                raise CommandError(
+                    f"There is no project {slug}. Make one: manage.py create_project {slug} --owner EMAIL"
+                )
         else:
             several = list(projects[:2])
             if not several:
-                raise CommandError("There is no project yet. Make one: manage.py create_project SLUG --owner EMAIL")
+                raise CommandError(
+                    "There is no project yet. Make one: manage.py create_project SLUG --owner EMAIL"
+                )
             if len(several) > 1:
                 raise CommandError("There are several projects: name one with --project SLUG.")
             found = several[0]
@@ -63,7 +67,9 @@ class Command(BaseCommand):
         for note in report.notes:
             self.stdout.write(f"note: {note.file} {note.field}: {note.message}")
         for problem in report.problems:
-            self.stderr.write(f"{problem.file}{': ' + problem.field if problem.field else ''}: {problem.message}")
+            self.stderr.write(
+                f"{problem.file}{': ' + problem.field if problem.field else ''}: {problem.message}"
+            )
         counts = ", ".join(
             f"{report.count(result)} {result}" for result in ("added", "updated", "unchanged", "refused")
         )
