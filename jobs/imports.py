@@ -22,6 +22,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from benchmarks.domain.types import DomainError
+from benchmarks.folders import record_folder
 from jobs import record
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note
 from jobs.domain.readers.folders import JobFolder
@@ -57,6 +58,8 @@ class JobReport:
 @dataclass(slots=True)
 class ImportReport:
     jobs: list[JobReport] = field(default_factory=list)
+    revisions: list[str] = field(default_factory=list)
+    """Benchmark revisions that came from folders, not from Jobs."""
     notes: list[Note] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -78,6 +81,7 @@ class ImportReport:
             "trials_added": sum(job.trials_added for job in self.jobs),
             "trials_replaced": sum(job.trials_replaced for job in self.jobs),
             "jobs": [asdict(job) for job in self.jobs],
+            "revisions": self.revisions,
             "notes": [asdict(note) for note in self.notes],
             "problems": [asdict(problem) for problem in self.problems],
         }
@@ -160,6 +164,19 @@ def _import_source(this: _Import, source: Source) -> None:
         except ImportProblemError as error:
             job = _refused(folder, error)
         this.done(job, len(folders))
+    for path in source.benchmark_folders():
+        _import_folder(this, path)
+
+
+def _import_folder(this: _Import, path: Path) -> None:
+    recorded = record_folder(project=this.project, path=path, actor=this.run.actor)
+    this.report.problems += [
+        Problem(problem.file, problem.field, problem.message) for problem in recorded.problems
+    ]
+    if recorded.reason:
+        this.report.notes.append(Note(f"benchmarks/{path.name}/benchmark.yaml", "", recorded.reason))
+    if recorded.made and recorded.revision:
+        this.report.revisions.append(f"{path.name} revision {recorded.revision.number}")
 
 
 def _import_job(this: _Import, folder: JobFolder, header: JobHeader, slugs: Mapping[str, str]) -> JobReport:

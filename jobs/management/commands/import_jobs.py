@@ -64,6 +64,8 @@ class Command(BaseCommand):
             self.stdout.write(f"    note: {note.file} {note.field}: {note.message}")
 
     def _summary(self, project: Project, report: ImportReport) -> None:
+        for revision in report.revisions:
+            self.stdout.write(f"{revision}: added from its folder")
         for note in report.notes:
             self.stdout.write(f"note: {note.file} {note.field}: {note.message}")
         for problem in report.problems:
