@@ -75,7 +75,7 @@ class Revision(models.Model):
     definition = models.TextField()
     claimed_version = models.CharField(max_length=64, blank=True)
     """The version that came with the content, whether or not it became a release."""
-    forked_from = models.CharField(max_length=500, blank=True)
+    forked_from = models.TextField(blank=True)
     pushed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -148,7 +148,7 @@ class TaskPin(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="pins")
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=500)
-    version = models.CharField(max_length=64, blank=True)
+    version = models.CharField(max_length=500, blank=True)
     task_revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="pinned_in")
     task_digest = digest_field()
     weight = models.FloatField()
@@ -201,7 +201,7 @@ class Track(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="tracks")
     position = models.PositiveIntegerField()
     track_id = models.CharField(max_length=64)
-    version = models.CharField(max_length=64)
+    version = models.CharField(max_length=500)
     name = models.CharField(max_length=500)
     kind = models.CharField(max_length=16, choices=TrackKind)
     attempts = models.PositiveSmallIntegerField()

@@ -48,7 +48,7 @@ def load_entries(revision: Revision, track_ref: str, *, with_tasks: bool = False
     found = JobAgent.objects.filter(
         job__revision=revision, job__track_ref=track_ref, job__state=Job.State.READY
     )
-    for agent in found.select_related("job").order_by("-job__started_at", "-job_id", "position"):
+    for agent in found.select_related("job").order_by("-job__started_at", "-job__client_job_id", "position"):
         agents[agent.configuration_id].append(agent)
     overall = [rows[0] for rows in by_scope[Tally.Scope.OVERALL].values()]
     scores = [row.score if row.eligible else None for row in overall]

@@ -148,7 +148,7 @@ class TrialFilter:
     def apply(self, trials: TrialQuerySet) -> TrialQuerySet:
         trials = trials.filter(self.source.jobs("job__"))
         if self.source.revision:
-            trials = trials.filter(pin__isnull=False)
+            trials = trials.filter(pin__isnull=False).first_copies()
         if self.source.agent:
             trials = trials.filter(job_agent__configuration=self.source.agent)
         if self.job:

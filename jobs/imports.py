@@ -185,7 +185,7 @@ def _import_job(this: _Import, folder: JobFolder, header: JobHeader, slugs: Mapp
     try:
         job = record.existing_job(this.project, header)
         staged = stage(folder, header, record.known_trials(job), staging, beat=lambda: _beat(this.run))
-        written = record.record_evidence(this.project, this.run, staged, job, slugs)
+        written = record.record_evidence(record.Target(this.project, this.run, slugs), staged, job)
     except DomainError as error:
         raise ImportProblemError(f"{header.folder}/config.json", "source", str(error)) from error
     finally:
@@ -209,7 +209,7 @@ def _beat(run: ImportRun) -> None:
 
 @contextmanager
 def _scratch(run: ImportRun) -> Iterator[Path]:
-    folder = Path(settings.DATA_DIR) / "scratch" / f"import-{run.pk}"
+    folder = _scratch_folder(run)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
     try:
@@ -218,16 +218,19 @@ def _scratch(run: ImportRun) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _scratch_folder(run: ImportRun) -> Path:
+    return Path(settings.DATA_DIR) / "scratch" / f"import-{run.pk}"
+
+
 def remove_leftovers() -> None:
     """Removes what imports left that died: half-written Jobs, which nothing shows, and scratch folders."""
     for run in ImportRun.objects.filter(status=ImportRun.Status.RUNNING):
-        if _is_alive(run):
-            continue
-        for job in Job.objects.filter(import_run=run, state=Job.State.IMPORTING):
-            job.delete()
-        shutil.rmtree(Path(settings.DATA_DIR) / "scratch" / f"import-{run.pk}", ignore_errors=True)
-        run.status, run.finished_at = ImportRun.Status.FAILED, timezone.now()
-        run.save(update_fields=["status", "finished_at"])
+        if not _is_alive(run):
+            shutil.rmtree(_scratch_folder(run), ignore_errors=True)
+            run.status, run.finished_at = ImportRun.Status.FAILED, timezone.now()
+            run.save(update_fields=["status", "finished_at"])
+    half_written = Job.objects.filter(state=Job.State.IMPORTING)
+    half_written.exclude(import_run__status=ImportRun.Status.RUNNING).delete()
 
 
 def _is_alive(run: ImportRun) -> bool:

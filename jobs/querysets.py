@@ -36,7 +36,18 @@ class TrialQuerySet(models.QuerySet["Trial"]):
             job__state="ready",
             job_agent__configuration__in=configurations,
             pin__isnull=False,
+        ).first_copies()
+
+    def first_copies(self) -> TrialQuerySet:
+        """Without Trials that an entry has already: of one stored in several Jobs the first copy counts."""
+        same = ("client_trial_id", "job__revision", "job__track_ref", "job_agent__configuration")
+        earlier = self.model._default_manager.filter(
+            **{name: models.OuterRef(name) for name in same},
+            job__state="ready",
+            pin__isnull=False,
+            pk__lt=models.OuterRef("pk"),
         )
+        return self.filter(~models.Exists(earlier))
 
 
 class TallyQuerySet(models.QuerySet["Tally"]):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Any
 
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 
 from benchmarks.actions import (
     follow_jobs,
@@ -40,6 +39,11 @@ from plural_site.db import blobs
 
 BATCH = 1000
 VERIFIER_FIELDS = ("verifier", "digest", "kind", "status", "score", "scores", "feedback", "evidence")
+AT_ONCE = "is being written by another import at this moment. Import it again when that has ended."
+OTHER_JOB = (
+    "differs from the Job with the same id that was imported before. "
+    "What a Job runs never changes; run it again as a new Job."
+)
 NO_RESULT = "running"
 """Status of a Job without result.json: it runs still, or was killed."""
 
@@ -52,6 +56,15 @@ class Written:
     added: int = 0
     replaced: int = 0
     notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a Job goes. `slugs` tells a Benchmark's folder name by content hash, where some Job knew it."""
+
+    project: Project
+    run: ImportRun
+    slugs: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,59 +90,103 @@ def known_trials(job: Job | None) -> dict[str, Known]:
 
 
 def existing_job(project: Project, header: JobHeader) -> Job | None:
-    """The stored Job with this id. Raises ImportProblemError where it is another Job."""
+    """The stored Job with this id. Raises ImportProblemError where it is another Job, or not yet whole."""
     job = Job.objects.filter(project=project, client_job_id=header.job_id).first()
+    if job and job.state == Job.State.IMPORTING:
+        raise ImportProblemError(header.folder, "", AT_ONCE)
     if job and job.spec_hash != header.spec_hash:
-        raise ImportProblemError(
-            f"{header.folder}/config.json",
-            "",
-            "differs from the Job with the same id that was imported before. "
-            "What a Job runs never changes; run it again as a new Job.",
-        )
+        raise ImportProblemError(f"{header.folder}/config.json", "", OTHER_JOB)
     return job
 
 
-def record_evidence(
-    project: Project, run: ImportRun, staged: StagedJob, job: Job | None, slugs: Mapping[str, str]
-) -> Written:
+def record_evidence(target: Target, staged: StagedJob, job: Job | None) -> Written:
     """Writes a staged Job, new or grown, and brings the boards that it stands on up to date.
 
-    Raises DomainError where its definitions break a rule; nothing is then written.
+    Raises DomainError where its definitions break a rule and ImportProblemError where it can't be taken;
+    nothing is then written.
     """
-    if job and not (staged.added or staged.replaced) and not _job_moved(job, staged.header):
-        return Written(changed=False)
-    whole = job is not None or staged.added <= BATCH
-    with transaction.atomic() if whole else nullcontext():
-        notes: list[Note] = []
-        with transaction.atomic():
-            lock_project(project)
-            revisions = _record_definitions(project, staged.header, slugs, notes)
-            _store(staged)
-            place = _place(project=project, run=run, staged=staged, job=job, revisions=revisions, notes=notes)
+    if job:
+        _check_same_job(job, staged)
+        if not (staged.added or staged.replaced or _has_ended(job, staged.header)):
+            return Written(changed=False)
+    notes: list[Note] = []
+    try:
+        if job or staged.added <= BATCH:
+            with transaction.atomic():
+                place, revisions = _begin(target, staged, job, notes)
+                for batch in _batches(staged.spool, BATCH):
+                    _write_trials(place, batch, staged)
+                _finish(place.job, staged, revisions)
+                _move_blobs(staged)  # last, so that a refusal leaves no file behind
+        else:
+            _write_in_parts(target, staged, notes)
+    except IntegrityError as error:
+        if Job.objects.filter(project=target.project, client_job_id=staged.header.job_id).exists():
+            raise ImportProblemError(staged.header.folder, "", AT_ONCE) from error
+        raise
+    return Written(True, staged.added, staged.replaced, tuple(notes))
+
+
+def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> None:
+    """A new Job too large for one transaction: nothing shows it before its last part."""
+    with transaction.atomic():
+        place, revisions = _begin(target, staged, None, notes)
+        _move_blobs(staged)
+    try:
         for batch in _batches(staged.spool, BATCH):
             with transaction.atomic():
                 _write_trials(place, batch, staged)
         with transaction.atomic():
             _finish(place.job, staged, revisions)
-    return Written(True, staged.added, staged.replaced, tuple(notes))
+    except BaseException:
+        Job.objects.filter(pk=place.job.pk, state=Job.State.IMPORTING).delete()
+        raise
 
 
-def _job_moved(job: Job, header: JobHeader) -> bool:
-    return bool(header.status) and header.status != job.status
+def _begin(
+    target: Target, staged: StagedJob, job: Job | None, notes: list[Note]
+) -> tuple[Place, dict[str, Revision]]:
+    lock_project(target.project)
+    revisions = _record_definitions(target, staged.header, notes)
+    Blob.objects.bulk_create(
+        [Blob(digest=segment.digest, size=segment.size) for segment in staged.segments], ignore_conflicts=True
+    )
+    return _place(target, staged, job, revisions, notes), revisions
+
+
+def _check_same_job(job: Job, staged: StagedJob) -> None:
+    """Refuses what a Job never changes, whatever its lock.json says."""
+    header = staged.header
+    if _config_digest(job.files) not in ("", _config_digest(_files(staged.pack))):
+        raise ImportProblemError(f"{header.folder}/config.json", "", OTHER_JOB)
+    track_ref = _track_ref(header, job.revision, [])
+    if track_ref != job.track_ref:
+        raise ImportProblemError(
+            f"{header.folder}/run.json",
+            "evaluation_track",
+            f"names track {track_ref or 'none'}, but this Job came in on {job.track_ref or 'no track'}.",
+        )
+
+
+def _config_digest(files: Iterable[Sequence[Any]]) -> str:
+    return next((str(file[1]) for file in files if file[0] == "config.json"), "")
+
+
+def _has_ended(job: Job, header: JobHeader) -> bool:
+    """Whether only the Job's own result is new. One that it has moves with its Trials, never alone."""
+    return bool(header.status) and job.status == NO_RESULT
 
 
 # Definitions -----------------------------------------------------------------------------------------
 
 
-def _record_definitions(
-    project: Project, header: JobHeader, slugs: Mapping[str, str], notes: list[Note]
-) -> dict[str, Revision]:
-    found, made = record_revisions(project=project, definitions=header.definitions)
+def _record_definitions(target: Target, header: JobHeader, notes: list[Note]) -> dict[str, Revision]:
+    found, made = record_revisions(project=target.project, definitions=header.definitions)
     if header.benchmark:
         digest = header.benchmark.content_hash
         found[digest], is_new = record_benchmark(
-            project=project,
-            definition=replace(header.benchmark, slug=slugs.get(digest, header.benchmark_slug)),
+            project=target.project,
+            definition=replace(header.benchmark, slug=target.slugs.get(digest, header.benchmark_slug)),
             tasks=[(task.name, task.version, task.content_hash) for task in header.tasks],
         )
         made |= {digest} if is_new else set()
@@ -158,9 +215,7 @@ def _note_version(header: JobHeader, definition: Definition, revision: Revision,
 
 
 def _place(
-    *,
-    project: Project,
-    run: ImportRun,
+    target: Target,
     staged: StagedJob,
     job: Job | None,
     revisions: Mapping[str, Revision],
@@ -171,15 +226,9 @@ def _place(
     scoring = rules_from_content(revision.content).scoring if revision else None
     pins = list(revision.pins.all()) if revision else []
     track_ref = _track_ref(header, revision, notes)
-    if job and job.track_ref != track_ref:
-        raise ImportProblemError(
-            f"{header.folder}/run.json",
-            "evaluation_track",
-            f"names track {track_ref or 'none'}, but this Job came in on {job.track_ref or 'no track'}.",
-        )
     if job is None:
         job = Job(
-            project=project,
+            project=target.project,
             client_job_id=header.job_id,
             revision=revision,
             task_revision=None if revision else revisions[header.tasks[0].content_hash],
@@ -191,7 +240,7 @@ def _place(
             rerun_of_job=header.rerun_of_job_id,
             rerun_of_trial=header.rerun_of_trial_id,
         )
-    job.import_run = run
+    job.import_run = target.run
     job.status = header.status or job.status or NO_RESULT
     job.started_at = header.started_at
     job.finished_at = header.finished_at or job.finished_at
@@ -201,7 +250,7 @@ def _place(
     job.files = _files(staged.pack)
     _fit([job], header.folder)
     job.save()
-    agents = {agent.position: agent for agent in job.agents.all()} or _record_agents(project, job, header)
+    agents = {agent.position: agent for agent in job.agents.all()} or _record_agents(job, header)
     return Place(job, agents, pins, scoring)
 
 
@@ -223,9 +272,10 @@ def _track_ref(header: JobHeader, revision: Revision | None, notes: list[Note]) 
     return ""
 
 
-def _record_agents(project: Project, job: Job, header: JobHeader) -> dict[int, JobAgent]:
+def _record_agents(job: Job, header: JobHeader) -> dict[int, JobAgent]:
     configurations = record_configurations(
-        project=project, agents={agent.definition.content_hash: agent.definition for agent in header.agents}
+        project=job.project,
+        agents={agent.definition.content_hash: agent.definition for agent in header.agents},
     )
     agents = [
         JobAgent(
@@ -357,12 +407,9 @@ def _finish(job: Job, staged: StagedJob, revisions: Mapping[str, Revision]) -> N
         tallies.rebuild(job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True))
 
 
-def _store(staged: StagedJob) -> None:
+def _move_blobs(staged: StagedJob) -> None:
     for segment in staged.segments:
         blobs.move_in(segment.path, segment.digest)
-    Blob.objects.bulk_create(
-        [Blob(digest=segment.digest, size=segment.size) for segment in staged.segments], ignore_conflicts=True
-    )
 
 
 def _files(pack: StagedPack) -> list[list[Any]]:

@@ -123,7 +123,7 @@ class Segments:
 
     def add(self, pack: Pack) -> StagedPack:
         if self._stream is None:
-            self._stream = (self._folder / f"segment-{len(self.done)}").open("wb")
+            self._stream = (self._folder / f"segment-{len(self.done)}").open("wb", buffering=COPY)
             self._hash = hashlib.sha256()
         start = self._stream.tell()
         with pack.spool as spool:

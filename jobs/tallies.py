@@ -76,10 +76,9 @@ def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -
 
 def _attempts(revision: Revision, track_ref: str, configurations: Sequence[int]) -> dict[int, Group]:
     groups: dict[int, Group] = defaultdict(lambda: Group([], set()))
-    seen: set[str] = set()
     rows = (
         Trial.objects.counted(revision, track_ref, configurations)
-        .order_by("pk")
+        .order_by("job__started_at", "job__client_job_id", "client_trial_id")  # whichever came in first
         .values_list(
             "job_agent__configuration_id",
             "pin__name",
@@ -109,9 +108,6 @@ def _attempts(revision: Revision, track_ref: str, configurations: Sequence[int])
         partial,
         models,
     ) in rows.iterator(chunk_size=5000):
-        if trial in seen:  # the same Trial stored twice counts once, by its first copy
-            continue
-        seen.add(trial)
         group = groups[owner]
         group.models_used.update(models)
         group.attempts.append(
@@ -127,7 +123,7 @@ def _agents(revision: Revision, track_ref: str, configurations: Sequence[int]) -
         job__track_ref=track_ref,
         job__state=Job.State.READY,
         configuration__in=configurations,
-    ).order_by("pk"):
+    ).order_by("job__started_at", "job__client_job_id", "position"):
         found[agent.configuration_id].append(agent)
     return found
 

@@ -37,6 +37,8 @@ SET_KEYS = frozenset(
     }
 )
 """Keys, at any depth, whose arrays are sets: their order is not content."""
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_TEXT = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def sha256_digest(data: bytes) -> str:
@@ -114,7 +116,7 @@ def _float(value: float | None) -> float | None:
 
 def _jcs(value: Any) -> str:
     if value is None or isinstance(value, (bool, str)):
-        return json.dumps(value, ensure_ascii=False)
+        return _TEXT(value)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
@@ -128,11 +130,15 @@ def _jcs(value: Any) -> str:
 
 
 def _with_ordered_sets(value: Any, order: Callable[[Any], str]) -> Any:
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind in _SCALARS:  # most values, and isinstance with an abstract class is slow
+        return value
+    if kind is dict or isinstance(value, Mapping):
         result = {_text_key(key): _with_ordered_sets(item, order) for key, item in value.items()}
-        for key in SET_KEYS & result.keys():
-            if isinstance(result[key], list):
-                result[key].sort(key=order)
+        if not SET_KEYS.isdisjoint(result):
+            for key in SET_KEYS & result.keys():
+                if isinstance(result[key], list):
+                    result[key].sort(key=order)
         return result
     if isinstance(value, (list, tuple)):
         return [_with_ordered_sets(item, order) for item in value]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.domain.types import Definition, JsonObject
 
@@ -98,9 +98,11 @@ class ParsedVerifierResult:
     evidence: Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """One file of an execution (or of the Job itself) as it lies in the pack."""
+class StoredFile(NamedTuple):
+    """One file of an execution (or of the Job itself) as it lies in the pack.
+
+    A tuple because it is made ten times for each Trial, and a frozen dataclass is slow to make.
+    """
 
     path: str
     sha256: str
@@ -117,12 +119,11 @@ class StoredFile:
 class Pack:
     """The bytes of a folder's files, one after another in the order of `files`.
 
-    `spool` is an open binary file positioned anywhere, holding exactly those bytes; `digest` is the
-    sha256 over all of them. The consumer stores it and closes it.
+    `spool` is an open binary file positioned anywhere, holding exactly those bytes. The consumer stores it
+    and closes it.
     """
 
     spool: Any
-    digest: str
     size: int
     files: tuple[StoredFile, ...]
 
@@ -170,7 +171,5 @@ class ParsedTrial:
     """Model names that the trajectory's model calls report, sorted; empty where unknown."""
     started_at: datetime | None
     completed_at: datetime | None
-    evidence_digest: str
-    """sha256 over the digests of its executions' packs and its result.json: changes when any byte does."""
     executions: tuple[ParsedExecution, ...]
     notes: tuple[Note, ...] = field(default=())

@@ -26,15 +26,28 @@ from tests.builders import AgentSpec, BenchmarkSpec, make_job
 ROOT = Path(__file__).parents[2]
 BOARD = "/projects/demo/benchmarks/support-triage@1.0.0"
 LONG = "an-agent-with-a-name-that-nobody-would-give-" * 4
-SETTINGS = ("ALLOWED_HOSTS", "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE", "PLURAL_SITE_URL", "SECRET_KEY")
+SETTINGS = (
+    "ALLOWED_HOSTS",
+    "DATABASE_URL",
+    "DEBUG",
+    "DJANGO_SETTINGS_MODULE",
+    "PLURAL_SITE_URL",
+    "SECRET_KEY",
+)
+
+TIMEOUT = 15_000  # milliseconds; what is slow here is a busy machine
 
 NewContext = Callable[..., BrowserContext]
+OpenPage = Callable[..., Page]
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
     email: str
     password: str
+
+
+Sessions = Callable[[Person], StorageState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +155,7 @@ def sign_in(page: Page, person: Person) -> None:
 
 
 @pytest.fixture(scope="session")
-def sessions(browser: Browser, site: Site) -> Callable[[Person], StorageState]:
+def sessions(browser: Browser, site: Site) -> Sessions:
     """Signs each person in once."""
     states: dict[Person, StorageState] = {}
 
@@ -160,9 +173,7 @@ def sessions(browser: Browser, site: Site) -> Callable[[Person], StorageState]:
 
 
 @pytest.fixture
-def open_page(
-    new_context: NewContext, sessions: Callable[[Person], StorageState]
-) -> Iterator[Callable[..., Page]]:
+def open_page(new_context: NewContext, sessions: Sessions) -> Iterator[OpenPage]:
     """Opens a page in a browser of its own, signed in as the given person (None for nobody).
 
     Further arguments are Playwright's for a new context. The test fails if a page logs an error, which
@@ -172,7 +183,10 @@ def open_page(
 
     def opened(person: Person | None, **options: Any) -> Page:
         page = new_context(storage_state=sessions(person) if person else None, **options).new_page()
-        page.on("console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None)
+        page.set_default_timeout(TIMEOUT)
+        page.on(
+            "console", lambda said: errors.append(said.text) if said.type in {"error", "warning"} else None
+        )
         page.on("pageerror", lambda error: errors.append(str(error)))
         return page
 
@@ -181,6 +195,6 @@ def open_page(
 
 
 @pytest.fixture
-def reader(site: Site, open_page: Callable[..., Page]) -> Page:
+def reader(site: Site, open_page: OpenPage) -> Page:
     """A member of the demo's project, at no page yet."""
     return open_page(site.reader)

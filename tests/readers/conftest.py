@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 from hypothesis import settings
 
-from jobs.domain.parsed import ImportProblemError, JobHeader, ParsedTrial
+from jobs.domain.parsed import ImportProblemError, JobHeader, ParsedTrial, StoredFile
 from jobs.domain.readers import plural
 from jobs.domain.readers.sources import Limits, open_source
 
@@ -35,6 +35,11 @@ def read_all(path: Path, scratch: Path, limits: Limits | None = None) -> Jobs:
             plural.pack_job_files(job).spool.close()
             found.append((header, trials))
     return found
+
+
+def evidence(trial: ParsedTrial) -> list[tuple[StoredFile, ...]]:
+    """Every file that stands behind a Trial, by execution."""
+    return [execution.pack.files for execution in trial.executions]
 
 
 @pytest.fixture

@@ -11,18 +11,22 @@ import subprocess
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.domain.folder import check_folder
 from jobs.domain.parsed import ImportProblemError
+from jobs.domain.readers import folders, project_copies
 from jobs.domain.readers.archives import unpack
+from jobs.domain.readers.packed import PackedFolder
 from jobs.domain.readers.sources import Limits, open_source
 from jobs.domain.readers.tar import TarError, members, padding
 from tests.builders import BenchmarkSpec, make_job
-from tests.readers.conftest import Read, Refused, read_all
+from tests.readers.conftest import Read, Refused, evidence, read_all
 
 Pack = Callable[[Path, Path, str], None]
 
@@ -67,15 +71,76 @@ def test_archive_gives_what_the_folder_gives(
     wanted = read(project)
     found = read(archive)
     assert [header.job_id for header, _ in found] == [header.job_id for header, _ in wanted]
-    assert [t.evidence_digest for _, trials in found for t in trials] == [
-        t.evidence_digest for _, trials in wanted for t in trials
+    assert [evidence(t) for _, trials in found for t in trials] == [
+        evidence(t) for _, trials in wanted for t in trials
     ]
     prefix = "" if top == "." else f"{top}/"
     with open_source(archive, scratch) as source:
-        assert {job.label.rpartition("/")[0] for job in source.jobs} == {f"{prefix}.plural/jobs"}
+        assert {job.label.rpartition("/")[0] for job in source.job_folders()} == {f"{prefix}.plural/jobs"}
         assert [folder.name for folder in source.benchmark_folders()] == ["demo-bench"]
         assert list(scratch.iterdir()) != []
     assert list(scratch.iterdir()) == []
+
+
+def write(root: Path, *files: str) -> None:
+    for file in files:
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(f"name: {file}\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("pack", [pack_tar, pack_zip])
+def test_benchmark_of_an_archive_is_checked_like_that_of_its_folder(
+    project: Path, tmp_path: Path, scratch: Path, pack: Pack
+) -> None:
+    wanted = ("project.yaml", "tasks/a/task.yaml", "tasks/a/.pluralignore", "environments/e/environment.yaml",
+              "verifiers/v/deep/er/code.py", "harnesses/h/x", "agents/a/agent.yaml")  # fmt: skip
+    write(project, *wanted, "secrets/key", "tasks/a/.git/config", "tasks/__pycache__/x.pyc")
+    (project / "tasks" / "empty").mkdir()
+    pack(project, tmp_path / "archive", "up/project")
+    with open_source(project, scratch) as source:
+        [folder] = source.benchmark_folders()
+        expected = check_folder(folder)
+    with open_source(tmp_path / "archive", scratch) as source:
+        assert [path for path in scratch.rglob("*") if path.is_file()] == []  # nothing before it is asked for
+        [folder] = source.benchmark_folders()
+        assert source.benchmark_folders() == [folder]
+        assert check_folder(folder) == expected
+        root = folder.parents[1]
+        found = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+        assert found == {*wanted, "benchmarks/demo-bench/benchmark.yaml"}
+        assert (root / "tasks" / "empty").is_dir()
+        assert source.notes == []
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_COPIED", 4), ("MAX_BYTES", 50)])
+def test_project_too_big_to_be_copied_out_of_an_archive_is_noted(
+    project: Path, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    write(project, "../small/benchmarks/b/benchmark.yaml")
+    write(project, "tasks/a/task.yaml")
+    pack_tar(tmp_path / "small", tmp_path / "small.tar", "all/small")
+    with tarfile.open(tmp_path / "small.tar", "a") as tar:
+        tar.add(project, "all/large")
+    monkeypatch.setattr(project_copies, limit, value)
+    with open_source(tmp_path / "small.tar", scratch) as source:
+        assert len(source.job_folders()) == 2
+        assert [folder.parents[1].name for folder in source.benchmark_folders()] == ["small"]
+        assert [(note.file, "left out" in note.message) for note in source.notes] == [
+            ("all/large/benchmarks", True)
+        ]
+        assert not list(scratch.rglob("large"))
+
+
+def test_disk_that_takes_no_project(project: Path, tmp_path: Path, scratch: Path) -> None:
+    pack_tar(project, tmp_path / "jobs.tar", "project")
+    with open_source(tmp_path / "jobs.tar", scratch) as source:
+        [target] = scratch.iterdir()
+        target.rmdir()
+        target.write_bytes(b"")
+        with pytest.raises(ImportProblemError, match="project: can't be unpacked"):
+            source.benchmark_folders()
+        target.unlink()
+        target.mkdir()
 
 
 def test_archive_of_one_job_without_its_folder(project: Path, tmp_path: Path, read: Read) -> None:
@@ -322,6 +387,52 @@ def test_limits(tmp_path: Path, refused: Refused, make: Callable[..., bytes]) ->
     problem = refused(archive, Limits(member=2999))
     assert (problem.file, "at most 2999" in problem.message) == ("a", True)
     assert "more than 1 members" in refused(archive, Limits(members=1)).message
+    archive.write_bytes(make(("deep/er/a", b"", {})))
+    assert "more than 2 members" in refused(archive, Limits(members=2)).message
+
+
+def test_file_at_the_top_of_an_archive_has_no_name(tmp_path: Path, refused: Refused) -> None:
+    (tmp_path / "bad.tar").write_bytes(tar_of((".", b"x", {})))
+    assert refused(tmp_path / "bad.tar").file == "."
+
+
+def test_folder_in_an_archive_behaves_like_one_on_disk(
+    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "top", "a", "b/c", "b/.d", ".e/f", "g/h/i")
+    (tmp_path / "top" / "empty").mkdir()
+    pack_tar(tmp_path / "top", tmp_path / "top.tar", ".")
+    with (
+        closing(unpack(str(tmp_path / "top.tar"), "", str(scratch), Limits())) as files,
+        folders.DiskFolder.open(str(tmp_path / "top"), "") as disk,
+    ):
+        assert_alike(PackedFolder(files, files.top), disk)
+        monkeypatch.setattr(folders, "MAX_ENTRIES", 3)
+        assert_alike(PackedFolder(files, files.top), disk)
+
+
+def assert_alike(packed: folders.Folder, disk: folders.Folder) -> None:
+    """Both give the same for every name that is there and one that isn't, refusals with their words too."""
+    names = disk.names()
+    assert packed.names() == names
+    for ask in (
+        lambda folder, _: folder.entries(),
+        lambda folder, name: folder.read(name, 1000),
+        lambda folder, name: folder.read(name, 3),
+        lambda folder, name: folder.folder(name).close(),
+    ):
+        for name in (*names.files, *names.folders, "missing"):
+            assert outcome(ask, packed, name) == outcome(ask, disk, name)
+    for name in names.folders:
+        with packed.folder(name) as one, disk.folder(name) as other:
+            assert_alike(one, other)
+
+
+def outcome(ask: Callable[[folders.Folder, str], object], folder: folders.Folder, name: str) -> object:
+    try:
+        return ask(folder, name)
+    except ImportProblemError as error:
+        return str(error)
 
 
 def test_archive_that_is_cut_short(project: Path, tmp_path: Path, refused: Refused) -> None:
@@ -430,7 +541,7 @@ def test_pax_size_and_long_link_names_are_read() -> None:
 def test_disk_that_takes_no_more(project: Path, tmp_path: Path) -> None:
     pack_tar(project, tmp_path / "jobs.tar", "project")
     with pytest.raises(ImportProblemError, match=r"jobs\.tar: can't be unpacked"):
-        unpack(str(tmp_path / "jobs.tar"), "jobs.tar", str(tmp_path / ("n" * 300)), Limits())
+        unpack(str(tmp_path / "jobs.tar"), "jobs.tar", str(tmp_path / "absent"), Limits())
 
 
 @pytest.mark.parametrize(

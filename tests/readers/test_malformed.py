@@ -498,32 +498,32 @@ def test_job_that_vanishes_while_it_is_read(job: Path, scratch: Path) -> None:
 
 
 def test_file_that_shrinks_or_fails_while_it_is_read(job: Path) -> None:
-    with folders.Folder.open(str(job), "") as folder:
-        fd, size = folder.open_file("lock.json")
-        with pytest.raises(ImportProblemError, match="shorter"):
-            folders.read_all(fd, size + 1, "lock.json")
-        os.close(fd)
+    with folders.DiskFolder.open(str(job), "") as folder:
+        with folder.open_file("lock.json") as file:
+            (job / "lock.json").write_bytes(b"x")
+            with pytest.raises(ImportProblemError, match="shorter"):
+                file.read(file.size)
+        broken = folders.File(-1, 0, 1, "lock.json", is_shared=True)
         with pytest.raises(ImportProblemError, match=r"lock\.json: can't be read"):
-            folders.read_some(fd, 1, "lock.json")
+            broken.read(1)
         with pytest.raises(ImportProblemError, match="too long"):
             folder.read("n" * 300, 1)
         with pytest.raises(ImportProblemError, match="regular"):
             folder.read("trials", 1)
 
 
-def test_file_that_comes_in_pieces() -> None:
-    out, into = os.pipe2(os.O_DIRECT)  # one read gives one write's bytes
-    os.write(into, b"ab")
-    os.write(into, b"cd")
-    assert folders.read_all(out, 4, "pipe") == b"abcd"
-    os.close(out)
-    os.close(into)
+def test_file_that_comes_in_pieces(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, pread = (job / "lock.json").read_bytes(), os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: pread(fd, min(size, 7), at))
+    with folders.DiskFolder.open(str(job), "") as folder, folder.open_file("lock.json") as file:
+        assert file.read(10) + file.read(10**6) == whole
+        assert file.read(1) == b""
 
 
 def test_what_becomes_a_link_after_it_was_listed(job: Path) -> None:
     (job / "file").symlink_to(job / "lock.json")
     (job / "folder").symlink_to(job / "trials")
-    with folders.Folder.open(str(job), "") as folder:
+    with folders.DiskFolder.open(str(job), "") as folder:
         with pytest.raises(ImportProblemError, match="file: is a link"):
             folder.read("file", 10**6)
         with pytest.raises(ImportProblemError, match="folder: is a link"):

@@ -1,7 +1,7 @@
-"""Unpacking archives that nobody vouches for into an empty folder.
+"""Unpacking archives that nobody vouches for, read once, into one file.
 
-Every member is checked before it is written; only regular files and folders come out. What is counted
-against the limits are the bytes really read, not what the archive says.
+Every member is checked before it is taken; only regular files and folders come out. What is counted against
+the limits are the bytes really read, not what the archive says.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ import io
 import os
 import stat
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO
 
 from jobs.domain.parsed import ImportProblemError
 from jobs.domain.readers.folders import name_problem
+from jobs.domain.readers.packed import Index, PackedFiles
 from jobs.domain.readers.strict_json import shown
 from jobs.domain.readers.tar import TarError, members, padding
 
@@ -41,28 +44,26 @@ class Limits:
     total: int = 64 * 1024**3
     member: int = 8 * 1024**3
     members: int = 2_000_000
-    """Number of files and folders."""
+    """Number of files and folders, also of those folders that are only named in paths."""
     ratio: int = 200
     ratio_floor: int = 32 * 1024**2
 
 
-def unpack(archive: str, label: str, target: str, limits: Limits) -> None:
+def unpack(archive: str, label: str, scratch: str, limits: Limits) -> PackedFiles:
     """Unpack a zip or a tar, gzipped or not, told apart by what is in it; `label` names it in errors.
 
-    Raises `ImportProblemError`; what had been written by then is left for the caller to remove.
+    The caller closes what it gets. Raises `ImportProblemError`, and leaves nothing in `scratch` then.
     """
     try:
-        with open(archive, "rb") as file:  # noqa: PTH123
-            start = file.read(4)
-            file.seek(0)
-            output = _Output(target, limits, os.fstat(file.fileno()).st_size, label)
-            if start[:2] == b"PK":
-                _unpack_zip(file, output)
-            elif start[:2] == b"\x1f\x8b":
-                with gzip.GzipFile(fileobj=file) as unzipped:
-                    _unpack_tar(io.BufferedReader(unzipped, _CHUNK), output)
-            else:
-                _unpack_tar(file, output)
+        with ExitStack() as undo:
+            file = undo.enter_context(open(archive, "rb"))  # noqa: PTH123
+            files = PackedFiles(scratch)
+            undo.callback(files.close)
+            _unpack(file, _Output(files, limits, os.fstat(file.fileno()).st_size, label))
+            files.flush()
+            undo.pop_all()
+            file.close()
+            return files
     except TarError as error:
         raise ImportProblemError(label, "", str(error)) from None
     except EOFError:
@@ -74,12 +75,24 @@ def unpack(archive: str, label: str, target: str, limits: Limits) -> None:
         raise ImportProblemError(label, "", message) from None
 
 
-class _Output:
-    """The folder that is written to, and the counts that the limits are about."""
+def _unpack(file: IO[bytes], output: _Output) -> None:
+    start = file.read(4)
+    file.seek(0)
+    if start[:2] == b"PK":
+        _unpack_zip(file, output)
+    elif start[:2] == b"\x1f\x8b":
+        with gzip.GzipFile(fileobj=file) as unzipped:
+            _unpack_tar(io.BufferedReader(unzipped, _CHUNK), output)
+    else:
+        _unpack_tar(file, output)
 
-    def __init__(self, target: str, limits: Limits, packed: int, label: str) -> None:
+
+class _Output:
+    """Puts members in their places, and counts what the limits are about."""
+
+    def __init__(self, files: PackedFiles, limits: Limits, packed: int, label: str) -> None:
         self.limits, self.label = limits, label
-        self._target = target
+        self._files = files
         self._most = min(limits.total, max(limits.ratio_floor, limits.ratio * packed))
         self._bytes = 0
         self._members = 0
@@ -95,48 +108,50 @@ class _Output:
             raise ImportProblemError(self.label, "", f"unpacks to more than {self._most} bytes, {what}")
 
     def check(self, name: str, size: int) -> str:
-        """The member's path inside the folder."""
-        self._members += 1
-        if self._members > self.limits.members:
-            raise ImportProblemError(self.label, "", f"has more than {self.limits.members} members")
+        """The member's path inside the archive."""
+        self._count_member()
         path = _safe_path(name)
         if size > self.limits.member:
             message = f"has {size} bytes; at most {self.limits.member} are allowed"
             raise ImportProblemError(shown(name), "", message)
         return path
 
+    def _count_member(self) -> None:
+        self._members += 1
+        if self._members > self.limits.members:
+            raise ImportProblemError(self.label, "", f"has more than {self.limits.members} members")
+
     def make_folder(self, path: str) -> None:
-        try:
-            os.makedirs(f"{self._target}/{path}", 0o700, exist_ok=True)  # noqa: PTH103
-        except (FileExistsError, NotADirectoryError):
-            raise ImportProblemError(path, "", "is both a file and a folder in the archive") from None
+        folder, name = self._place(path)
+        if name and isinstance(folder.setdefault(name, {}), int):
+            raise ImportProblemError(path, "", "is both a file and a folder in the archive")
 
     def write(self, path: str, read: Callable[[int], bytes], size: int) -> None:
-        """Write the next `size` bytes."""
-        fd = self._create(path)
-        try:
-            while size:
-                data = read(min(size, _CHUNK))
-                if not data:
-                    raise EOFError
-                size -= len(data)
-                while data:
-                    data = data[os.write(fd, data) :]
-        finally:
-            os.close(fd)
+        """Take the next `size` bytes as a file."""
+        folder, name = self._place(path)
+        if not name or name in folder:
+            raise ImportProblemError(path or ".", "", "is in the archive twice")
+        while size:
+            data = read(min(size, _CHUNK))
+            if not data:
+                raise EOFError
+            size -= len(data)
+            self._files.write(data)
+        folder[name] = self._files.end_file()
 
-    def _create(self, path: str) -> int:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        full = f"{self._target}/{path}"
-        try:
-            return os.open(full, flags, 0o600)
-        except FileNotFoundError:
-            self.make_folder(path.rpartition("/")[0])
-            return os.open(full, flags, 0o600)
-        except FileExistsError:
-            raise ImportProblemError(path, "", "is in the archive twice") from None
-        except NotADirectoryError:
-            raise ImportProblemError(path, "", "lies in what is a file elsewhere in the archive") from None
+    def _place(self, path: str) -> tuple[Index, str]:
+        """The folder that a path ends in, made where it is not there yet, and the path's last step."""
+        *above, last = path.split("/")
+        folder = self._files.top
+        for name in above:
+            if name not in folder:
+                self._count_member()
+                folder[sys.intern(name)] = {}
+            inside = folder[name]
+            if isinstance(inside, int):
+                raise ImportProblemError(path, "", "lies in what is a file elsewhere in the archive")
+            folder = inside
+        return folder, sys.intern(last)
 
 
 def _safe_path(name: str) -> str:
@@ -146,7 +161,7 @@ def _safe_path(name: str) -> str:
     drive = len(name) > 1 and name[1] == ":" and name[0].isalpha()
     problems = (
         (not name, "has an empty name"),
-        (name_problem(name), name_problem(name)),
+        (odd := name_problem(name), odd),
         ("\\" in name, "has a backslash in its name"),
         (name.startswith("/") or drive, "has an absolute path"),
         (".." in parts, "has a path that leads out of the archive"),

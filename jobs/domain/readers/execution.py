@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from benchmarks.domain.identity import sha256_digest
+from benchmarks.domain.identity import plain_hash, sha256_digest
 from jobs.domain.parsed import (
     ImportProblemError,
     Note,
@@ -17,7 +17,6 @@ from jobs.domain.parsed import (
 )
 from jobs.domain.readers import atif, strict_json
 from jobs.domain.readers.folders import Folder, join
-from jobs.domain.readers.hashes import plain_hash
 from jobs.domain.readers.packs import PackBuilder, add_entries, add_tree
 from jobs.domain.readers.progress import status_of
 from jobs.domain.readers.strict_json import Fields

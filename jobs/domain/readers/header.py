@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from benchmarks.domain.identity import sha256_digest
+from benchmarks.domain.identity import plain_hash, sha256_digest
 from benchmarks.domain.types import JsonObject
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note
 from jobs.domain.readers import progress, strict_json
 from jobs.domain.readers.folders import Folder, JobFolder, join
-from jobs.domain.readers.hashes import plain_hash
 from jobs.domain.readers.inputs import Inputs, Slugs
 from jobs.domain.readers.strict_json import Fields
 
@@ -32,7 +31,7 @@ class _Files:
 
 def read_header(job: JobFolder) -> JobHeader:
     """Raises `ImportProblemError` where the Job contradicts itself or can't be understood."""
-    with Folder.open(job.path, job.label) as folder:
+    with job.open() as folder:
         names, _ = folder.entries()
         files = _read_files(folder, names)
         job_id = _job_id(files, job)

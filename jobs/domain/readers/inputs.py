@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 from benchmarks.domain import definitions
 from benchmarks.domain.fields import RulesError
+from benchmarks.domain.identity import plain_hash
 from benchmarks.domain.types import Definition, DomainError
 from jobs.domain.parsed import ImportProblemError, Note, ParsedAgent, ParsedTask
 from jobs.domain.readers import strict_json
-from jobs.domain.readers.hashes import plain_hash
 from jobs.domain.readers.strict_json import Fields
 
 _REMEMBERED_LENGTH = 32 * 1024

@@ -1,16 +1,15 @@
-"""Packs: the files of a folder as one run of bytes, read once, hashed one by one and together."""
+"""Packs: the files of a folder as one run of bytes, read once and hashed one by one."""
 
 from __future__ import annotations
 
 import hashlib
 import io
-import os
 import tempfile
 from collections.abc import Callable
 from typing import IO, TypeVar
 
 from jobs.domain.parsed import ImportProblemError, Pack, StoredFile
-from jobs.domain.readers.folders import Folder, join, read_all
+from jobs.domain.readers.folders import File, Folder, join
 from jobs.domain.readers.strict_json import shown
 
 IN_MEMORY = 8 * 1024 * 1024
@@ -39,7 +38,6 @@ class PackBuilder:
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self._spool: IO[bytes] | None = None
-        self._sha = hashlib.sha256()
         self._size = 0
         self.files: list[StoredFile] = []
         self.labels: dict[str, tuple[str, str, str]] = {}
@@ -62,20 +60,17 @@ class PackBuilder:
         streamed: Callable[[Callable[[int], bytes]], T],
     ) -> T:
         """Add a file and parse it from the same bytes: with `whole` if it is small, else with `streamed`."""
-        fd, size = folder.open_file(name)
-        try:
-            if size <= IN_MEMORY // 2:
-                data = read_all(fd, size, join(folder.label, name))
+        with folder.open_file(name) as file:
+            if file.size <= IN_MEMORY // 2:
+                data = file.read(file.size)
                 self.add(path, data)
                 return whole(data)
             start = self._size
-            source = _Tee(fd, size, join(folder.label, name), self._write)
+            source = _Tee(file, self._write)
             result = streamed(source.read)
             source.drain()
             self._list(path, source.sha.hexdigest(), start)
             return result
-        finally:
-            os.close(fd)
 
     def _list(self, path: str, digest: str, start: int) -> None:
         media_type, role, recorded = self.labels.get(path, ("", "", ""))
@@ -86,7 +81,6 @@ class PackBuilder:
         self.files.append(StoredFile(path, sha256, size, start, media_type, role, compared))
 
     def _write(self, data: bytes) -> None:
-        self._sha.update(data)
         self._size += len(data)
         if self._spool is not None:
             self._spool.write(data)
@@ -100,7 +94,7 @@ class PackBuilder:
     def finish(self) -> Pack:
         spool = self._spool or io.BytesIO(b"".join(self._chunks))
         spool.seek(0)
-        return Pack(spool, "sha256:" + self._sha.hexdigest(), self._size, tuple(self.files))
+        return Pack(spool, self._size, tuple(self.files))
 
     def close(self) -> None:
         if self._spool is not None:
@@ -108,22 +102,21 @@ class PackBuilder:
 
 
 class _Tee:
-    """Reads a file of known size, passing on and hashing every byte."""
+    """Reads a file, passing on and hashing every byte."""
 
-    def __init__(self, fd: int, size: int, label: str, write: Callable[[bytes], None]) -> None:
-        self._fd, self._left, self._label, self._write = fd, size, label, write
+    def __init__(self, file: File, write: Callable[[bytes], None]) -> None:
+        self._file, self._write = file, write
         self.sha = hashlib.sha256()
 
     def read(self, size: int) -> bytes:
-        data = read_all(self._fd, min(size, self._left), self._label)
-        self._left -= len(data)
+        data = self._file.read(size)
         self.sha.update(data)
         self._write(data)
         return data
 
     def drain(self) -> None:
-        while self._left:
-            self.read(_CHUNK)
+        while self.read(_CHUNK):
+            pass
 
 
 def add_tree(pack: PackBuilder, folder: Folder, path: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.domain.parsed import Pack
-from jobs.domain.readers.folders import Folder, JobFolder
+from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.header import read_header
 from jobs.domain.readers.packs import PackBuilder
 from jobs.domain.readers.trial import iter_trials
@@ -17,7 +17,7 @@ def pack_job_files(job: JobFolder) -> Pack:
     """The Job's own files, without its Trials. The caller closes the pack's spool."""
     pack = PackBuilder()
     try:
-        with Folder.open(job.path, job.label) as folder:
+        with job.open() as folder:
             names = folder.entries()[0]
             for name in _JOB_FILES:
                 if name in names:

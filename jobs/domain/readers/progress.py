@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from benchmarks.domain.types import JsonObject
 from jobs.domain.parsed import ImportProblemError
 from jobs.domain.readers import stream_json, strict_json
-from jobs.domain.readers.folders import Folder, join, read_all, read_some
+from jobs.domain.readers.folders import Folder, join
 from jobs.domain.readers.strict_json import Fields, NotStrictError
 
 STATUSES = frozenset(
@@ -34,18 +33,16 @@ def read_result(folder: Folder, job_id: str) -> tuple[str, tuple[JsonObject, ...
     at a time, and only found to be JSON.
     """
     file = join(folder.label, "result.json")
-    fd, _ = folder.open_file("result.json")
     kept: dict[str, Any] = {"aggregates": []}
     try:
-        for key, value in stream_json.members(lambda size: read_some(fd, size, file)):
-            if key == "aggregates" and value is not None:
-                kept[key].append(value)
-            elif key in ("job_id", "status"):
-                kept[key] = value
+        with folder.open_file("result.json") as source:
+            for key, value in stream_json.members(source.read):
+                if key == "aggregates" and value is not None:
+                    kept[key].append(value)
+                elif key in ("job_id", "status"):
+                    kept[key] = value
     except NotStrictError as error:
         raise ImportProblemError(file, "", str(error)) from None
-    finally:
-        os.close(fd)
     fields = Fields(strict_json.checked(kept, file), file)
     if fields.text("job_id") != job_id:
         raise fields.problem("job_id", f"must be {job_id}, as in lock.json")
@@ -59,13 +56,10 @@ def read_times(folder: Folder) -> tuple[datetime | None, datetime | None]:
     Only the two ends of the file are read: it grows to gigabytes, and a kill tears its last line.
     """
     file = join(folder.label, "events.jsonl")
-    fd, size = folder.open_file("events.jsonl")
-    try:
-        head = read_all(fd, min(size, EVENT_LINE_LIMIT), file)
-        os.lseek(fd, max(0, size - EVENT_LINE_LIMIT), os.SEEK_SET)
-        tail = head if size <= EVENT_LINE_LIMIT else read_all(fd, EVENT_LINE_LIMIT, file)
-    finally:
-        os.close(fd)
+    with folder.open_file("events.jsonl") as source:
+        head = source.read(EVENT_LINE_LIMIT)
+        source.skip_to_last(EVENT_LINE_LIMIT)
+        tail = (head + source.read(EVENT_LINE_LIMIT))[-EVENT_LINE_LIMIT:]
     started_at = None
     if head:
         first = Fields(strict_json.loads(head.partition(b"\n")[0], file), file)

@@ -90,7 +90,7 @@ def _number(field: bytes) -> int:
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.split(b"\0")[0].strip()
-    if not all(byte in b"01234567" for byte in digits):
+    if digits.strip(b"01234567"):
         raise TarError("is damaged: a header holds no octal number")
     return int(digits or b"0", 8)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -27,7 +26,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,5}", re.ASCII)
 
 def iter_trials(job: JobFolder, header: JobHeader) -> Iterator[ParsedTrial]:
     """Trials by id. The consumer closes each one's packs. A planned Trial without a result is no attempt."""
-    with Folder.open(job.path, job.label) as folder:
+    with job.open() as folder:
         if "trials" not in folder.entries()[1]:
             return
         with folder.folder("trials") as trials:
@@ -93,7 +92,7 @@ class _TrialReader:
             self._read_executions(known, folders)
             if "selected.json" in files:
                 self._check_selected(selected)
-            return self._parsed(known.fields, self._evidence_digest(data, selected))
+            return self._parsed(known.fields)
         except BaseException:
             for execution in self.executions:
                 execution.pack.spool.close()
@@ -131,12 +130,7 @@ class _TrialReader:
         elif selected.text("receipt_hash") != final.receipt_hash:
             self.notes.append(Note(file, "receipt_hash", f"is not that of the receipt, {final.receipt_hash}"))
 
-    def _evidence_digest(self, result: bytes, selected: bytes) -> str:
-        parts = [execution.pack.digest for execution in self.executions]
-        parts += [hashlib.sha256(result).hexdigest(), hashlib.sha256(selected).hexdigest()]
-        return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-    def _parsed(self, result: Fields, evidence_digest: str) -> ParsedTrial:
+    def _parsed(self, result: Fields) -> ParsedTrial:
         receipt = result.object("receipt")
         pin = receipt.object("task_pin")
         name, digest = pin.text("name"), pin.text("content_hash")
@@ -170,7 +164,6 @@ class _TrialReader:
             models_used=self.trajectory.models,
             started_at=receipt.time("started_at"),
             completed_at=receipt.time("completed_at"),
-            evidence_digest=evidence_digest,
             executions=tuple(self.executions),
             notes=tuple(self.notes),
         )

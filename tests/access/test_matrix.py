@@ -1,0 +1,252 @@
+"""Every address x everybody who may ask for it. An address that is not listed here fails the test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.http.response import HttpResponseBase
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from jobs.models import Job, Trial
+from plural_site.accounts.actions import create_api_key, create_project, personal_account
+from plural_site.accounts.models import KeyAbility, Project, User
+from tests.builders import BenchmarkSpec, make_job, track
+from tests.importing import bring
+
+if TYPE_CHECKING:
+    from tests.conftest import ClientAs
+
+SIGN_IN, OK, GONE, ABSENT, NO_METHOD, UNAUTHENTICATED = 302, 200, 410, 404, 405, 401
+PEOPLE = ("anonymous", "dee", "cy", "ben", "ann")
+MEMBERS = {"anonymous": SIGN_IN, "dee": ABSENT, "cy": OK, "ben": OK, "ann": OK}
+ANYONE = dict.fromkeys(PEOPLE, OK)
+
+
+@dataclass(frozen=True)
+class Address:
+    path: str
+    expected: Mapping[str, int]
+    post: Mapping[str, int]
+
+
+def address(path: str, expected: Mapping[str, int], post: int | Mapping[str, int] = NO_METHOD) -> Address:
+    """`post` for people who may see the address; nobody may change anything by one that they may not see."""
+    by_person = post if isinstance(post, Mapping) else {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], post)
+    return Address(path, expected, by_person)
+
+
+IN_PROJECT = "projects/{project}"
+API = "api/v1/benchmarks/{slug}/revisions/{selector}/leaderboard"
+MATRIX = {
+    "healthz": address("/healthz", ANYONE, dict.fromkeys(PEOPLE, NO_METHOD)),
+    "": address("/", {"dee": OK} | dict.fromkeys(("anonymous", "cy", "ben", "ann"), SIGN_IN)),
+    "sign-in": address(
+        "/sign-in",
+        {"anonymous": OK} | dict.fromkeys(PEOPLE[1:], SIGN_IN),
+        {"anonymous": OK} | dict.fromkeys(PEOPLE[1:], SIGN_IN),
+    ),
+    "sign-in/<str:uid>/<str:token>": address(
+        "/sign-in/MQ/abc-def", dict.fromkeys(PEOPLE, GONE), dict.fromkeys(PEOPLE, GONE)
+    ),
+    "sign-out": address("/sign-out", {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], NO_METHOD), SIGN_IN),
+    "theme": address("/theme", dict.fromkeys(PEOPLE, NO_METHOD), dict.fromkeys(PEOPLE, SIGN_IN)),
+    "projects/<slug:project>": address(f"/{IN_PROJECT}", MEMBERS),
+    "projects/<slug:project>/benchmarks/<slug:slug>": address(f"/{IN_PROJECT}/benchmarks/{{slug}}", MEMBERS),
+    "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}", MEMBERS
+    ),
+    "projects/<slug:project>/jobs": address(f"/{IN_PROJECT}/jobs", MEMBERS),
+    "projects/<slug:project>/jobs/<slug:job_id>": address(f"/{IN_PROJECT}/jobs/{{job}}", MEMBERS),
+    "projects/<slug:project>/trials": address(f"/{IN_PROJECT}/trials", MEMBERS),
+    "projects/<slug:project>/trials/<slug:trial_id>": address(f"/{IN_PROJECT}/trials/{{trial}}", MEMBERS),
+    "projects/<slug:project>/trials/<slug:trial_id>/executions/<int:number>/files/<path:path>": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/executions/0/files/result.json", MEMBERS
+    ),
+    "api/v1/openapi.json": address("/api/v1/openapi.json", ANYONE, ANYONE),
+    "api/v1/benchmarks/<slug>/revisions/<selector>/leaderboard": address(
+        f"/{API}?project={{project}}",
+        MEMBERS | {"anonymous": UNAUTHENTICATED},
+        dict.fromkeys(PEOPLE, NO_METHOD),
+    ),
+}
+IGNORED = {"api/v1/"}
+"""Root of the API, which only names addresses within Python and answers 404."""
+
+
+def patterns(resolver: URLResolver, before: str = "") -> Iterator[str]:
+    for entry in resolver.url_patterns:
+        route = before + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from patterns(entry, route)
+        elif isinstance(entry, URLPattern):
+            yield route
+
+
+def filled(path: str, project: Project) -> str:
+    job = Job.objects.filter(project=project).order_by("pk").first()
+    trial = Trial.objects.filter(job=job).order_by("pk").first()
+    return path.format(
+        project=project.slug,
+        slug="demo-bench",
+        selector="1.0.0",
+        job=job.client_job_id if job else "job_none",
+        trial=trial.client_trial_id if trial else "trl_none",
+    )
+
+
+@pytest.fixture
+def people(project: Project, ann: User, ben: User, cy: User, dee: User) -> dict[str, User | None]:
+    return {"anonymous": None, "dee": dee, "cy": cy, "ben": ben, "ann": ann}
+
+
+@pytest.fixture
+def with_job(project: Project, tmp_path: Path) -> Path:
+    folder = make_job(tmp_path / "one", benchmark=BenchmarkSpec(tracks=(track(),)), track_id="open")
+    bring(project, folder)
+    return folder
+
+
+@pytest.fixture
+def other_project(ann: User, tmp_path: Path) -> Project:
+    """Another project of ann's account, which ben and cy have nothing to do with."""
+    other = create_project(actor=ann, account=personal_account(ann), slug="other")
+    bring(other, make_job(tmp_path / "other", key="other"))
+    return other
+
+
+def test_every_address_is_listed() -> None:
+    assert set(patterns(get_resolver())) - IGNORED == set(MATRIX)
+
+
+def test_everybody_gets_what_they_may_see(
+    with_job: Path, project: Project, people: dict[str, User | None], client_as: ClientAs
+) -> None:
+    wrong = []
+    for pattern, entry in MATRIX.items():
+        path = filled(entry.path, project)
+        for name, user in people.items():
+            for method, expected in (("get", entry.expected), ("post", entry.post)):
+                got = getattr(client_as(user), method)(path).status_code
+                if got != expected[name]:
+                    wrong.append(f"{method} {pattern} by {name}: {got}, not {expected[name]}")
+    assert wrong == []
+
+
+def body(response: HttpResponseBase, path: str) -> str:
+    """What a person reads, without the address that they asked for and what is new each time."""
+    text = b"".join(iter(response)).decode().replace(path, "PATH")  # type: ignore[call-overload]
+    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "TOKEN", text)
+    return re.sub(r"[0-9a-f]{32}", "ID", text)
+
+
+def headers(response: HttpResponseBase) -> dict[str, Any]:
+    changing = ("X-Request-ID", "Content-Length", "Set-Cookie")
+    return {name: value for name, value in response.headers.items() if name not in changing}
+
+
+def test_stranger_gets_the_same_404_as_for_what_is_not_there(
+    with_job: Path, project: Project, dee: User, client_as: ClientAs
+) -> None:
+    browser = client_as(dee)
+    paths = [filled(entry.path, project) for entry in MATRIX.values() if "{project}" in entry.path]
+    assert len(paths) > 5
+    for there in paths:
+        not_there = there.replace(project.slug, "no-such")
+        hidden, missing = browser.get(there), browser.get(not_there)
+        assert (hidden.status_code, missing.status_code) == (404, 404)
+        assert body(hidden, there) == body(missing, not_there)
+        assert headers(hidden) == headers(missing)
+
+
+def test_things_of_another_project_are_not_reachable_through_ones_own(
+    with_job: Path,
+    project: Project,
+    other_project: Project,
+    people: dict[str, User | None],
+    client_as: ClientAs,
+) -> None:
+    """Not even by ann, who may see both: an address shows what is in its project."""
+    job = Job.objects.get(project=other_project)
+    trial = Trial.objects.filter(job=job).earliest("pk")
+    here = f"/projects/{project.slug}"
+    agent = trial.job_agent.configuration.content_hash.removeprefix("sha256:")[:12]
+    for person in ("ann", "ben"):
+        browser = client_as(people[person])
+        for path in (
+            f"{here}/jobs/{job.client_job_id}",
+            f"{here}/trials/{trial.client_trial_id}",
+            f"{here}/trials/{trial.client_trial_id}/executions/0/files/result.json",
+            f"{here}/trials?job={job.client_job_id}",
+        ):
+            assert browser.get(path).status_code == 404, path
+            owners = client_as(people["ann"]).get(path.replace(project.slug, "other"))
+            assert owners.status_code == 200, path
+        listing = browser.get(f"{here}/trials?agent={agent}")
+        assert trial.client_trial_id not in listing.content.decode()
+        assert job.client_job_id not in browser.get(f"{here}/jobs").content.decode()
+
+
+def keys(project: Project, other: Project, ann: User, ben: User, dee: User) -> dict[str, str]:
+    yesterday = timezone.now() - timedelta(days=1)
+    account = project.account
+    made = {
+        "limited to it": create_api_key(actor=ann, account=account, project=project),
+        "of the account": create_api_key(actor=ann, account=account),
+        "read": create_api_key(actor=ben, account=account, project=project, ability=KeyAbility.READ),
+        "limited to another": create_api_key(actor=ann, account=account, project=other),
+        "of another account": create_api_key(actor=ben, account=personal_account(ben)),
+        "of a stranger": create_api_key(actor=dee, account=personal_account(dee)),
+        "expired": create_api_key(actor=ann, account=account, project=project, expires_at=yesterday),
+        "revoked": create_api_key(actor=ann, account=account, project=project),
+    }
+    revoked = made["revoked"][0]
+    revoked.revoked_at = yesterday
+    revoked.save()
+    return {name: secret for name, (_, secret) in made.items()} | {"of nobody": "plural_" + "x" * 43}
+
+
+def test_keys_reach_what_they_are_for(
+    with_job: Path, project: Project, other_project: Project, ann: User, ben: User, dee: User
+) -> None:
+    path = "/" + API.format(slug="demo-bench", selector="1.0.0")
+    expected = {
+        "limited to it": OK,
+        "of the account": OK,
+        "read": OK,
+        "limited to another": ABSENT,
+        "of another account": ABSENT,
+        "of a stranger": ABSENT,
+        "expired": UNAUTHENTICATED,
+        "revoked": UNAUTHENTICATED,
+        "of nobody": UNAUTHENTICATED,
+    }
+    browser = Client()
+    for name, secret in keys(project, other_project, ann, ben, dee).items():
+        sent = {"Authorization": f"Bearer {secret}"}
+        hidden = browser.get(path, headers={**sent, "X-Project-Id": project.slug})
+        assert hidden.status_code == expected[name], name
+        assert browser.get(path, headers={**sent, "X-Project-Id": str(project.pk)}).status_code == expected[name]
+        missing = browser.get(path, headers={**sent, "X-Project-Id": "no-such"})
+        assert missing.status_code == (UNAUTHENTICATED if expected[name] == UNAUTHENTICATED else ABSENT), name
+        if expected[name] == ABSENT:
+            assert hidden.content == missing.content
+            assert headers(hidden) == headers(missing)
+
+
+def test_a_bad_key_is_not_saved_by_a_session(with_job: Path, project: Project, ann: User) -> None:
+    browser = Client()
+    browser.force_login(ann)
+    path = "/" + API.format(slug="demo-bench", selector="1.0.0")
+    sent = {"X-Project-Id": project.slug}
+    assert browser.get(path, headers=sent).status_code == OK
+    for header in ("Bearer plural_" + "x" * 43, "Basic YTpi", ""):
+        assert browser.get(path, headers={**sent, "Authorization": header}).status_code == UNAUTHENTICATED
+    assert browser.get(path).status_code == 422
