@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.urls import reverse
 
@@ -62,6 +62,17 @@ def board_page(
     return _Board(project, revision, selection, query).page()
 
 
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Addresses of an entry's Trials and Jobs."""
+
+    trials: str
+    jobs: str
+
+    def trials_with(self, name: str, value: str) -> str:
+        return f"{self.trials}&{name}={quote(value)}"
+
+
 class _Board:
     def __init__(
         self, project: Project, revision: Revision, selection: Selection, query: dict[str, str]
@@ -70,6 +81,8 @@ class _Board:
         self.scoring: Scoring = selection.rules.scoring
         self.low, self.high = self.scoring.score_range
         self.entries = load_entries(revision, selection.reference)
+        self.trials_path = reverse("jobs:trials", args=[project.slug])
+        self.jobs_path = reverse("jobs:jobs", args=[project.slug])
         has_categories = bool(selection.rules.categories)
         self.view = "categories" if has_categories and query.get("view") == "categories" else ""
         self.sorters = self._sorters()
@@ -95,6 +108,7 @@ class _Board:
             number=revision.number,
             benchmark_href=benchmark,
             claim=self._claim(),
+            claim_more=self._claim_more(),
             tabs=tuple(self._tabs()),
             releases=tuple(
                 Choice(revision_label(other), board_href(self.project, other), other.pk == revision.pk)
@@ -132,24 +146,14 @@ class _Board:
         )
         return f"{path}?{urlencode({'track': self.selection.key, 'project': self.project.slug})}"
 
-    def _trials_href(self, entry: Entry, **more: str) -> str:
-        query = {
-            "benchmark": self.revision.resource.slug,
-            "revision": str(self.revision.number),
-            "track": self.selection.key,
-            "agent": short_hash(entry.configuration.content_hash),
-            **more,
-        }
-        return f"{reverse('jobs:trials', args=[self.project.slug])}?{urlencode(query)}"
-
-    def _jobs_href(self, entry: Entry) -> str:
+    def _links(self, entry: Entry) -> _Links:
         query = {
             "benchmark": self.revision.resource.slug,
             "revision": str(self.revision.number),
             "track": self.selection.key,
             "agent": short_hash(entry.configuration.content_hash),
         }
-        return f"{reverse('jobs:jobs', args=[self.project.slug])}?{urlencode(query)}"
+        return _Links(f"{self.trials_path}?{urlencode(query)}", f"{self.jobs_path}?{urlencode(query)}")
 
     # Order ------------------------------------------------------------------------------------------
 
@@ -229,23 +233,23 @@ class _Board:
     # Words ------------------------------------------------------------------------------------------
 
     def _claim(self) -> str:
-        rules, track = self.selection.rules, self.selection.track
-        tasks = len(self.selection.task_names)
-        agents = len(self.entries)
+        track = self.selection.track
+        tasks, agents = len(self.selection.task_names), len(self.entries)
         who = (
             f"{agents} {'Agent' if agents == 1 else 'Agents'} on {tasks} {'Task' if tasks == 1 else 'Tasks'}"
         )
-        if track:
-            times = f"{track.attempts} attempt{'s' if track.attempts > 1 else ''} each"
-            where = f"{times}, on the track {track.reference} ({track.name})"
-        else:
-            where = "run on no track: evidence only, never ranked"
-        low, high = (formats.score_text(end, self.low, self.high) for end in (self.low, self.high))
-        metric = rules.scoring.metric or "Score"
+        if track is None:
+            return f"{who}, run on no track: evidence only, never ranked."
+        times = f"{track.attempts} attempt{'s' if track.attempts > 1 else ''} each"
+        return f"{who}, {times}, on the track {track.reference} ({formats.clean_text(track.name)})."
+
+    def _claim_more(self) -> str:
+        low, high = (self._text(end) for end in (self.low, self.high))
         unit = formats.score_unit(self.low, self.high)
+        metric = formats.clean_text(self.scoring.metric) or "Score"
         return (
-            f"{who}, {where}. {metric} is the weighted mean over Tasks, from {low} to {high}"
-            f"{' ' + unit if unit else ''}; {INTERVAL_WORDS}"
+            f"{metric} is the weighted mean over Tasks, from {low} to {high}{' ' + unit if unit else ''}. "
+            f"{INTERVAL_WORDS}"
         )
 
     def _threshold_words(self) -> str:
@@ -303,7 +307,8 @@ class _Board:
 
     def _row(self, entry: Entry) -> BoardRow:
         overall, latest = entry.overall, entry.agents[0]
-        href = self._trials_href(entry)
+        links = self._links(entry)
+        href = links.trials
         names = [formats.clean_text(name) for name in entry.names]
         return BoardRow(
             key=short_hash(entry.configuration.content_hash),
@@ -319,19 +324,17 @@ class _Board:
             spread=self._spread(entry, href),
             pass_hat=self._pass_hat(entry, href),
             coverage=self._coverage(overall, href),
-            cost=self._cost(overall, self._trials_href(entry, measured="cost")),
-            total_cost=self._total(overall, self._trials_href(entry, measured="cost")),
-            latency=self._latency(overall, self._trials_href(entry, measured="latency")),
-            jobs=Figure(formats.count(len(_jobs(entry))), href=self._jobs_href(entry)),
+            cost=self._cost(overall, links.trials_with("measured", "cost")),
+            total_cost=self._total(overall, links.trials_with("measured", "cost")),
+            latency=self._latency(overall, links.trials_with("measured", "latency")),
+            jobs=Figure(formats.count(len(_jobs(entry))), href=links.jobs),
             attempts=self._attempts(entry, href),
             outcomes=tuple(
-                Figure(
-                    formats.count(overall.outcomes[key]), label, href=self._trials_href(entry, outcome=key)
-                )
+                Figure(formats.count(overall.outcomes[key]), label, href=links.trials_with("outcome", key))
                 for key, label in OUTCOMES.items()
                 if overall.outcomes.get(key)
             ),
-            categories=tuple(self._category(entry, row) for row in entry.categories) if self.view else (),
+            categories=tuple(self._category(links, row) for row in entry.categories) if self.view else (),
             reasons=() if entry.rank is not None else tuple(formats.clean_text(r) for r in overall.reasons),
         )
 
@@ -381,7 +384,7 @@ class _Board:
 
     def _coverage(self, row: Tally, href: str) -> Figure:
         covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
-        return Figure(formats.percent(row.coverage), note=f"{covered} of {total} Tasks", href=href)
+        return Figure(formats.percent(row.coverage), note=f"{covered} of {total}", href=href)
 
     def _cost(self, row: Tally, href: str) -> Figure:
         measured = f"measured {row.cost_measured} of {row.cost_attempts}"
@@ -409,9 +412,9 @@ class _Board:
         note = f"{row.attempts} of {row.planned} planned" if entry.missing else ""
         return Figure(formats.count(row.attempts), note=note, href=href)
 
-    def _category(self, entry: Entry, row: Tally) -> CategoryCell:
+    def _category(self, links: _Links, row: Tally) -> CategoryCell:
         covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
-        href = self._trials_href(entry, category=row.key)
+        href = links.trials_with("category", row.key)
         interval = "" if row.low is None else f"{self._text(row.low)} – {self._text(row.high)}"
         bar = formats.interval_bar(row.score, None, None, self.low, self.high)
         return CategoryCell(
@@ -425,7 +428,7 @@ class _Board:
         )
 
 
-INTERVAL_WORDS = "bars are 95 % intervals (normal, over Tasks) and leave out how attempts at one Task vary."
+INTERVAL_WORDS = "Bars are 95 % intervals (normal, over Tasks) and leave out how attempts at one Task vary."
 
 
 def short_hash(digest: str) -> str:

@@ -108,7 +108,9 @@ class BoardPage:
     number: int
     benchmark_href: str
     claim: str
-    """One sentence: what was measured, of how many, under which rules, how the interval is made."""
+    """What was measured, of how many, under which rules."""
+    claim_more: str
+    """What the score is and how its interval is made."""
     tabs: tuple[TrackTab, ...]
     releases: tuple[Choice, ...]
     views: tuple[Choice, ...]

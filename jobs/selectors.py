@@ -149,7 +149,8 @@ def _job_facts(project: Project, job: Job) -> list[Fact]:
     facts = [
         Fact("Ran", Figure(source, href=source_href)),
         Fact(
-            "Track", Figure(job.track_ref or "none", "" if job.track_ref else "Evidence only, never ranked")
+            "Track",
+            Figure(job.track_ref or "none", note="" if job.track_ref else "evidence only, never ranked"),
         ),
         Fact("Agents", Figure(", ".join(row.agents))),
         Fact("Attempts at each Task", Figure(formats.count(job.attempts))),

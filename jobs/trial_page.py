@@ -75,19 +75,22 @@ def why(trial: Trial, scoring: Scoring | None) -> str:
     if trial.outcome == "cancelled":
         return "It was cancelled. It counts neither for nor against the Agent."
     if trial.outcome == "agent_failure":
-        cause = trial.stop_reason if not trial.error_code else f"{trial.stop_reason} {trial.error_code}"
-        return f"It ended without a score through the Agent's own doing ({cause.strip()}). {counts}"
+        return f"It ended without a score through the Agent's own doing ({_cause(trial)}). {counts}"
     if trial.score is not None:
         low, high = rules.score_range
         return (
             f"Its score {trial.score:g} lies outside the declared range {low:g} to {high:g}: the Verifier "
             "broke its own rule, so the Trial is left out of the score."
         )
-    cause = " ".join(filter(None, (trial.stop_reason, trial.error_code))) or trial.status
     return (
-        f"It ended without a score for a reason that is not the Agent's ({cause}), so it is left out of the "
-        "score."
+        f"It ended without a score for a reason that is not the Agent's ({_cause(trial)}), so it is left out "
+        "of the score."
     )
+
+
+def _cause(trial: Trial) -> str:
+    words = filter(None, (trial.stop_reason, trial.error_code))
+    return formats.clean_text(", ".join(words) or trial.status).replace("_", " ")
 
 
 def _facts(project: Project, trial: Trial, scoring: Scoring, executions: list[Execution]) -> list[Fact]:
@@ -111,7 +114,8 @@ def _facts(project: Project, trial: Trial, scoring: Scoring, executions: list[Ex
         Fact("Tokens", tokens),
         Fact("Turns", Figure(formats.count(trial.turns))),
         Fact(
-            "Executions", Figure(formats.count(len(executions)), "Retries of this Trial; the last one counts")
+            "Executions",
+            Figure(formats.count(len(executions)), note="the last one counts" if executions[1:] else ""),
         ),
         Fact(
             "Stopped by", Figure(row.stop_reason or formats.DASH, "" if row.stop_reason else "Not reported")
@@ -129,7 +133,6 @@ def _facts(project: Project, trial: Trial, scoring: Scoring, executions: list[Ex
 
 
 def _verifier(result: Mapping[str, Any], scoring: Scoring) -> VerifierRow:
-    low, high = scoring.score_range
     parts = tuple(
         Fact(formats.clean_text(str(name)), Figure(f"{value:g}")) for name, value in result["scores"].items()
     )
@@ -137,10 +140,19 @@ def _verifier(result: Mapping[str, Any], scoring: Scoring) -> VerifierRow:
         name=formats.clean_text(result["verifier"]),
         kind=result["kind"],
         status=result["status"].replace("_", " "),
-        score=Figure(formats.score_text(result["score"], low, high)),
+        score=_verifier_score(result["score"], scoring),
         parts=parts,
         feedback=formats.clean_text(result["feedback"]),
         evidence=tuple(_evidence(item) for item in result["evidence"][:EVIDENCE_SHOWN]),
+    )
+
+
+def _verifier_score(score: float | None, scoring: Scoring) -> Figure:
+    if score is None:
+        return Figure(formats.DASH, "This Verifier gave no score")
+    unit = formats.score_unit(*scoring.score_range)
+    return Figure(
+        f"{formats.score_text(score, *scoring.score_range)}{' ' + unit if unit else ''}", str(score)
     )
 
 
@@ -149,7 +161,7 @@ def _evidence(item: Any) -> str:
 
 
 def _execution(project: Project, trial: Trial, execution: Execution) -> ExecutionRow:
-    error = " ".join(filter(None, (execution.error_code, execution.error_message)))
+    error = ": ".join(filter(None, (execution.error_code.replace("_", " "), execution.error_message)))
     started, completed = execution.started_at, execution.completed_at
     duration = (completed - started).total_seconds() if started and completed else None
     return ExecutionRow(
