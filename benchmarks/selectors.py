@@ -66,10 +66,10 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
         description=formats.clean_text(rules.description),
         purpose=formats.clean_text(rules.purpose),
         success=formats.clean_text(rules.success),
-        limitations=tuple(formats.clean_text(text) for text in rules.limitations),
+        limitations=formats.clean_texts(rules.limitations),
         license=formats.clean_text(rules.license),
         readme_html=markdown.render(resource.readme) if resource.readme else "",
-        scoring=tuple(describe_scoring(rules.scoring)),
+        scoring=formats.clean_texts(describe_scoring(rules.scoring)),
         tasks=tuple(_tasks(pins)),
         categories=tuple(
             CategoryWords(
@@ -77,7 +77,7 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
                 formats.clean_text(category.name),
                 formats.clean_text(category.description),
                 category.taxonomy or "",
-                tuple(formats.clean_text(task) for task in category.tasks),
+                formats.clean_texts(category.tasks),
             )
             for category in rules.categories
         ),
@@ -93,7 +93,7 @@ def _tasks(pins: list[TaskPin]) -> list[TaskRow]:
         TaskRow(
             position=pin.position + 1,
             name=formats.clean_text(pin.name),
-            version=pin.version,
+            version=formats.clean_text(pin.version),
             content_hash=pin.task_digest,
             short_hash=pin.task_digest.removeprefix("sha256:")[:12],
             weight=f"{pin.weight:g}",
@@ -124,9 +124,9 @@ def _tracks(
             name=formats.clean_text(track.name),
             kind=track.kind,
             description=formats.clean_text(track.description),
-            rules=tuple(describe_track(track)),
+            rules=formats.clean_texts(describe_track(track)),
             rules_hash=hashes[track.id],
-            limits_broken=tuple(_broken(track, pins, limits)),
+            limits_broken=formats.clean_texts(_broken(track, pins, limits)),
             href=board_href(project, revision, track=track.reference),
         )
         for track in rules.tracks

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.domain.scoring import competition_ranks
 from benchmarks.models import Configuration, Revision
+from jobs import tallies
 from jobs.models import Job, JobAgent, Tally
 
 
@@ -29,27 +31,38 @@ class Entry:
         return tuple(dict.fromkeys(agent.name for agent in self.agents))
 
     @property
+    def harness(self) -> str:
+        """Name and version, "built-in loop" for none."""
+        latest = self.agents[0]
+        return f"{latest.harness} {latest.harness_version}".strip() or "built-in loop"
+
+    @property
+    def job_ids(self) -> set[int]:
+        return {agent.job_id for agent in self.agents}
+
+    def consistency(self, name: str) -> float | None:
+        """spread, agreement, pass_hat or pass_at."""
+        value: float | None = self.overall.detail["consistency"][name]
+        return value
+
+    @property
     def missing(self) -> int:
         """Planned Trials that left nothing."""
         return max(self.overall.planned - self.overall.attempts, 0)
 
 
-def load_entries(revision: Revision, track_ref: str, *, with_tasks: bool = False) -> list[Entry]:
+def load_entries(
+    revision: Revision, track_ref: str, *, with_tasks: bool = False, jobs: Sequence[str] = ()
+) -> list[Entry]:
     """The entries in order of rank; those without one after them, by name.
 
-    Three queries, whatever the number of entries, Jobs and Trials.
+    `jobs` limits them to these Jobs (by the client's id): their figures are then computed from the Trials,
+    else read from tallies in three queries, whatever the number of entries, Jobs and Trials.
     """
-    scopes = [Tally.Scope.OVERALL, Tally.Scope.CATEGORY] + ([Tally.Scope.TASK] if with_tasks else [])
     by_scope: dict[str, dict[int, list[Tally]]] = defaultdict(lambda: defaultdict(list))
-    rows = Tally.objects.board(revision, track_ref).filter(scope__in=scopes)
-    for row in rows.select_related("configuration").order_by("configuration_id", "position"):
+    for row in _tallies(revision, track_ref, with_tasks, jobs):
         by_scope[row.scope][row.configuration_id].append(row)
-    agents: dict[int, list[JobAgent]] = defaultdict(list)
-    found = JobAgent.objects.filter(
-        job__revision=revision, job__track_ref=track_ref, job__state=Job.State.READY
-    )
-    for agent in found.select_related("job").order_by("-job__started_at", "-job__client_job_id", "position"):
-        agents[agent.configuration_id].append(agent)
+    agents = _agents(revision, track_ref, jobs)
     overall = [rows[0] for rows in by_scope[Tally.Scope.OVERALL].values()]
     scores = [row.score if row.eligible else None for row in overall]
     ranks = competition_ranks(scores)
@@ -68,3 +81,23 @@ def load_entries(revision: Revision, track_ref: str, *, with_tasks: bool = False
     return sorted(
         entries, key=lambda entry: (entry.rank is None, entry.rank or 0, entry.names, entry.configuration.pk)
     )
+
+
+def _tallies(revision: Revision, track_ref: str, with_tasks: bool, jobs: Sequence[str]) -> Iterable[Tally]:
+    if jobs:
+        return tallies.compute(revision, track_ref, jobs=jobs)
+    scopes = [Tally.Scope.OVERALL, Tally.Scope.CATEGORY] + ([Tally.Scope.TASK] if with_tasks else [])
+    rows = Tally.objects.board(revision, track_ref).filter(scope__in=scopes)
+    return rows.select_related("configuration").order_by("configuration_id", "position")
+
+
+def _agents(revision: Revision, track_ref: str, jobs: Sequence[str]) -> dict[int, list[JobAgent]]:
+    found = JobAgent.objects.filter(
+        job__revision=revision, job__track_ref=track_ref, job__state=Job.State.READY
+    )
+    if jobs:
+        found = found.filter(job__client_job_id__in=jobs)
+    agents: dict[int, list[JobAgent]] = defaultdict(list)
+    for agent in found.select_related("job").order_by("-job__started_at", "-job_id", "position"):
+        agents[agent.configuration_id].append(agent)
+    return agents

@@ -100,6 +100,35 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFilters:
+    """The board's filter form (GET). Names of its fields: q, model, harness, min, cost, ranked, hide, job."""
+
+    action: str
+    carried: tuple[tuple[str, str], ...]
+    """Hidden fields: the rest of the board's state."""
+    text: str
+    least: str
+    least_unit: str
+    most: str
+    ranked_only: bool
+    models: tuple[Option, ...]
+    harnesses: tuple[Option, ...]
+    columns: tuple[Option, ...]
+    """Columns that can be left out (`hide`); `chosen` ones are."""
+    jobs: tuple[Option, ...]
+    """Every Job of the board; `chosen` ones alone count, all of them where none is chosen."""
+    active: bool
+    clear_href: str
+
+
+@dataclass(frozen=True, slots=True)
 class BoardPage:
     crumbs: tuple[Crumb, ...]
     name: str
@@ -115,6 +144,7 @@ class BoardPage:
     releases: tuple[Choice, ...]
     views: tuple[Choice, ...]
     """"Overview" and "Categories"; empty where the release has no categories."""
+    filters: BoardFilters
     columns: tuple[Column, ...]
     show_categories: bool
     range_low: str
@@ -130,6 +160,7 @@ class BoardPage:
     track_rules: tuple[str, ...]
     track_example: str
     """YAML to add where the release declares no track, '' otherwise."""
+    csv_href: str
     json_href: str
     this_href: str
 

@@ -69,7 +69,7 @@ def job_row(project: Project, job: Job) -> JobRow:
         ),
         cost=job_cost(job),
         started=formats.datetime_text(job.started_at),
-        rerun_of=job.rerun_of_job,
+        rerun_of=formats.clean_text(job.rerun_of_job),
     )
 
 

@@ -165,7 +165,7 @@ def _job_facts(project: Project, job: Job) -> list[Fact]:
         held = Job.objects.visible(project).filter(client_job_id=job.rerun_of_job).exists()
         href = reverse("jobs:job", args=[project.slug, job.rerun_of_job]) if held else ""
         title = "" if held else "That Job is not in this project"
-        facts.append(Fact("Rerun of", Figure(job.rerun_of_job, title, href=href)))
+        facts.append(Fact("Rerun of", Figure(formats.clean_text(job.rerun_of_job), title, href=href)))
     if unplanned := sum(agent.unplanned for agent in job.agents.all()):
         facts.append(Fact("At unknown Tasks", Figure(formats.count(unplanned), note="kept, but in no score")))
     return facts

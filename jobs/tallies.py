@@ -43,12 +43,24 @@ class Group:
 def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -> None:
     """Recomputes the tallies of these configurations on one release and track."""
     wanted = sorted(set(configurations))
+    rows = compute(revision, track_ref, configurations=wanted)
+    Tally.objects.board(revision, track_ref).filter(configuration__in=wanted).delete()
+    Tally.objects.bulk_create(rows, batch_size=500)
+
+
+def compute(
+    revision: Revision,
+    track_ref: str,
+    *,
+    configurations: Sequence[int] | None = None,
+    jobs: Sequence[str] | None = None,
+) -> list[Tally]:
+    """Tallies, not stored: of some configurations or all, over all landed Jobs or only those named."""
     rules = rules_from_content(revision.content)
     names = list(revision.pins.values_list("name", flat=True))
     track = next((t for t in rules.tracks if t.reference == track_ref), None)
-    groups = _attempts(revision, track_ref, wanted)
-    agents = _agents(revision, track_ref, wanted)
-    Tally.objects.board(revision, track_ref).filter(configuration__in=wanted).delete()
+    agents = _agents(revision, track_ref, configurations, jobs)
+    groups = _attempts(revision, track_ref, sorted(agents), jobs)
     rows: list[Tally] = []
     for configuration in Configuration.objects.filter(pk__in=agents):
         group = groups.get(configuration.pk) or Group([], set())
@@ -71,28 +83,31 @@ def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -
             result=result,
             planned=planned,
         )
-    Tally.objects.bulk_create(rows, batch_size=500)
+    return rows
 
 
-def _attempts(revision: Revision, track_ref: str, configurations: Sequence[int]) -> dict[int, Group]:
+def _attempts(
+    revision: Revision, track_ref: str, configurations: Sequence[int], jobs: Sequence[str] | None
+) -> dict[int, Group]:
     groups: dict[int, Group] = defaultdict(lambda: Group([], set()))
-    rows = (
-        Trial.objects.counted(revision, track_ref, configurations)
-        .order_by("job__started_at", "job__client_job_id", "client_trial_id")  # whichever came in first
-        .values_list(
-            "job_agent__configuration_id",
-            "pin__name",
-            "attempt",
-            "status",
-            "score",
-            "error_code",
-            "stop_reason",
-            "cost_usd",
-            "latency_seconds",
-            "client_trial_id",
-            "cost_partial",
-            "models_used",
-        )
+    found = Trial.objects.counted(revision, track_ref, configurations)
+    if jobs is not None:
+        found = found.filter(job__client_job_id__in=jobs)
+    rows = found.order_by(
+        "job__started_at", "job__client_job_id", "client_trial_id"
+    ).values_list(  # whichever came in first
+        "job_agent__configuration_id",
+        "pin__name",
+        "attempt",
+        "status",
+        "score",
+        "error_code",
+        "stop_reason",
+        "cost_usd",
+        "latency_seconds",
+        "client_trial_id",
+        "cost_partial",
+        "models_used",
     )
     for (
         owner,
@@ -116,14 +131,18 @@ def _attempts(revision: Revision, track_ref: str, configurations: Sequence[int])
     return groups
 
 
-def _agents(revision: Revision, track_ref: str, configurations: Sequence[int]) -> dict[int, list[JobAgent]]:
+def _agents(
+    revision: Revision, track_ref: str, configurations: Sequence[int] | None, jobs: Sequence[str] | None
+) -> dict[int, list[JobAgent]]:
+    agents = JobAgent.objects.filter(
+        job__revision=revision, job__track_ref=track_ref, job__state=Job.State.READY
+    )
+    if configurations is not None:
+        agents = agents.filter(configuration__in=configurations)
+    if jobs is not None:
+        agents = agents.filter(job__client_job_id__in=jobs)
     found: dict[int, list[JobAgent]] = defaultdict(list)
-    for agent in JobAgent.objects.filter(
-        job__revision=revision,
-        job__track_ref=track_ref,
-        job__state=Job.State.READY,
-        configuration__in=configurations,
-    ).order_by("job__started_at", "job__client_job_id", "position"):
+    for agent in agents.order_by("pk"):
         found[agent.configuration_id].append(agent)
     return found
 

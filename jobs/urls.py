@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
 from jobs import views
 
@@ -8,6 +8,12 @@ app_name = "jobs"
 urlpatterns = [
     path("projects/<slug:project>", views.project, name="project"),
     path("projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>", views.board, name="board"),
+    re_path(
+        r"^projects/(?P<project>[-a-z0-9]+)/benchmarks/(?P<slug>[-a-z0-9]+)@(?P<selector>[^/]+)"
+        r"/leaderboard\.(?P<kind>csv|json)$",
+        views.export,
+        name="export",
+    ),
     path("projects/<slug:project>/jobs", views.jobs, name="jobs"),
     path("projects/<slug:project>/jobs/<slug:job_id>", views.job, name="job"),
     path("projects/<slug:project>/trials", views.trials, name="trials"),

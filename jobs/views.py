@@ -8,9 +8,11 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.selectors import find_benchmark, find_revision
 from jobs import selectors
-from jobs.board import board_page
+from jobs.board import load_board
+from jobs.board_page import board_page
+from jobs.exports import leaderboard_csv, leaderboard_json
 from jobs.files import file_response
-from jobs.tracks import select_track
+from jobs.state import BoardState
 from jobs.trial_page import find_trial, trial_page
 from plural_site.accounts.access import Need, SignedInRequest, can, project_for
 from plural_site.http import render_page
@@ -27,9 +29,21 @@ def project(request: SignedInRequest, project: str) -> HttpResponse:
 def board(request: SignedInRequest, project: str, slug: str, selector: str) -> HttpResponse:
     found = project_for(request.user, project, Need.READ)
     revision = find_revision(find_benchmark(found, slug), selector)
-    selection = select_track(revision, request.GET.get("track", ""))
-    page = board_page(found, revision, selection, request.GET.dict())
+    page = board_page(load_board(found, revision, BoardState.parse(request.GET)))
     return render_page(request, "jobs/board.html", "jobs/_board.html", {"project": found, "page": page})
+
+
+@require_safe
+def export(request: SignedInRequest, project: str, slug: str, selector: str, kind: str) -> HttpResponse:
+    """The board that is shown, as a file."""
+    found = project_for(request.user, project, Need.READ)
+    revision = find_revision(find_benchmark(found, slug), selector)
+    shown = load_board(found, revision, BoardState.parse(request.GET))
+    if kind == "json":
+        return HttpResponse(leaderboard_json(shown), content_type="application/json")
+    response = HttpResponse(leaderboard_csv(shown), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{slug}-{revision.number}.csv"'
+    return response
 
 
 @require_safe

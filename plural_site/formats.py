@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -154,6 +155,10 @@ def clean_text(text: str) -> str:
     """
     text = _TERMINAL_CODE.sub("", text.replace("\r\n", "\n"))
     return _HIDDEN.sub(lambda match: _visible(ord(match.group())), text)
+
+
+def clean_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(clean_text(text) for text in texts)
 
 
 def _visible(code: int) -> str:

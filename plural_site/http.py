@@ -22,6 +22,7 @@ from django_htmx.middleware import HtmxDetails
 Row = TypeVar("Row", bound=models.Model)
 
 MAX_CURSOR_LENGTH = 1000
+LARGEST_INTEGER = 2**63 - 1
 
 
 class HtmxRequest(HttpRequest):
@@ -144,6 +145,8 @@ def _clean(field: Field[Any, Any], value: Any) -> Any:
         return value
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+    if isinstance(value, int) and abs(value) <= LARGEST_INTEGER:
+        return value
+    if isinstance(value, float) and math.isfinite(value):
         return value
     raise ValueError(f"{field.name} can't hold {value!r}")

@@ -144,7 +144,7 @@ def test_a_board_without_track_interval_or_pass_mark(open_page: OpenPage, site: 
     expect(page.get_by_role("link", name=LONG)).to_be_visible()
     page.get_by_text("Details of <i>tilted</i>").locator("xpath=..").click()
     expect(page.get_by_text("This release has no pass mark").first).to_be_visible()
-    expect(page.locator("dt", has_text="No interval").first).to_be_visible()
+    expect(page.locator("dt", has_text="Interval").first).to_be_visible()
 
 
 def test_the_keyboard_is_enough(reader: Page) -> None:

@@ -117,7 +117,7 @@ def test_project_too_big_to_be_copied_out_of_an_archive_is_noted(
     project: Path, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     write(project, "../small/benchmarks/b/benchmark.yaml")
-    write(project, "tasks/a/task.yaml")
+    write(project, "tasks/a/task.yaml", "tasks/b/task.yaml")
     pack_tar(tmp_path / "small", tmp_path / "small.tar", "all/small")
     with tarfile.open(tmp_path / "small.tar", "a") as tar:
         tar.add(project, "all/large")

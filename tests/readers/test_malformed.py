@@ -466,6 +466,15 @@ def test_name_with_a_control_character(job: Path, refused: Refused) -> None:
     assert "control character" in problem.message
 
 
+def test_folder_above_a_job_with_a_control_character(tmp_path: Path, job: Path, refused: Refused) -> None:
+    above = tmp_path / "top" / "a\x1b"
+    above.mkdir(parents=True)
+    shutil.move(job, above)
+    problem = refused(tmp_path / "top")
+    assert problem.file == f"a\ufffd/{job.name}"
+    assert "control character" in problem.message
+
+
 def test_manifest_that_names_a_file_twice(job: Path, refused: Refused) -> None:
     manifest = find(job, f"{EXECUTION}/artifacts/manifest.json")
     change(manifest, "artifacts", json.loads(manifest.read_bytes())["artifacts"] * 2)
@@ -529,8 +538,9 @@ def test_what_becomes_a_link_after_it_was_listed(job: Path) -> None:
         with pytest.raises(ImportProblemError, match="folder: is a link"):
             folder.folder("folder")
         os.close(folder.fd)
-        with pytest.raises(ImportProblemError, match="can't be read"):
-            folder.entries()
+        for look in (folder.entries, folder.names):
+            with pytest.raises(ImportProblemError, match="can't be read"):
+                look()
         folder.fd = os.open(job, os.O_RDONLY)
 
 

@@ -1,0 +1,362 @@
+"""Two entries of one release compared Task by Task, and what many such comparisons say about ranks.
+
+Only common Tasks count: those where both entries have a valid attempt. Two views of the difference:
+
+* weighted, the headline: the difference of the two scores over the common Tasks with the release's Task
+  weights. Where all covered Tasks are common it is exactly the difference of the two scores of the board.
+* plain: every common Task counts the same (the paired mean). The same figures where weights are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from benchmarks.domain.scoring import _exponent, _shares, _weighted_mean
+from benchmarks.domain.significance import (
+    ALPHA,
+    DRAWS,
+    detectable_difference,
+    holm,
+    mcnemar,
+    sign_flip,
+    sign_flip_bound,
+    student_t_quantile,
+    tasks_needed,
+)
+from benchmarks.domain.types import Scoring
+
+FEWEST_DIFFERING = 6
+"""With fewer differing Tasks no two-sided exact p can fall below 0.05: five give 2/2^5 = 0.0625."""
+TestMethod = Literal["mcnemar", "sign_flip_exact", "sign_flip_random"]
+_ROUNDING = 1e-12
+"""Task scores closer than this share of the figures they are made of differ by rounding only."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScore:
+    """One entry at one Task: the mean of its `valid` attempts (at least one), in the units of the score.
+
+    `successes` is None without a threshold; `spread` is the sample standard deviation over the attempts,
+    None below two.
+    """
+
+    score: float
+    valid: int = 1
+    successes: int | None = None
+    spread: float | None = None
+
+
+TaskScores = Mapping[str, TaskScore]
+"""By Task name; a Task without a valid attempt is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDifference:
+    """`difference` is a - b in the units of the score, exactly 0 where only rounding tells them apart."""
+
+    task: str
+    weight: float
+    a: TaskScore
+    b: TaskScore
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """Two-sided test of "no difference". `for_a` and `for_b` count the Tasks where that entry is better."""
+
+    p: float
+    method: TestMethod
+    why: str
+    for_a: int
+    for_b: int
+
+    @property
+    def differing(self) -> int:
+        return self.for_a + self.for_b
+
+    @property
+    def too_few(self) -> bool:
+        return self.differing < FEWEST_DIFFERING
+
+    def finding(self, adjusted_p: float | None = None) -> str:
+        """In words what the test says, by the p adjusted for several comparisons where there is one."""
+        if self.too_few:
+            tasks = "1 Task differs" if self.differing == 1 else f"{self.differing or 'no'} Tasks differ"
+            return (
+                f"Too few Tasks differ to tell: {tasks}, and with fewer than {FEWEST_DIFFERING} "
+                f"no p can fall below {ALPHA}."
+            )
+        if (self.p if adjusted_p is None else adjusted_p) <= ALPHA:
+            return "The difference is larger than chance explains."
+        return "The two can't be told apart on these Tasks, which doesn't say that they are equal."
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`value` = score_a - score_b over the common Tasks, with its 95 % paired t interval.
+
+    SE^2 = m/(m-1) * sum((w_i/W)^2 (d_i - value)^2), the interval is value +- t(0.975, m-1) * SE, not
+    clipped. `standard_error`, `low` and `high` are None for the reason given.
+    """
+
+    score_a: float
+    score_b: float
+    value: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    unavailable_reason: str | None
+    test: PairedTest
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """Smallest true difference (weighted view) that these Tasks find with 80 % power at the 5 % level.
+
+    Miller's formula (arXiv 2411.00640) with variances estimated from this pair. `with_more_attempts` is
+    the limit that more attempts at the same Tasks approach: only more Tasks go below it. None where an
+    entry has a Task with one attempt, which shows no variation. `tasks_for_observed` is the number of
+    Tasks like these that would make a true difference as large as the observed one detectable.
+    `assumes` says in words what is assumed, or why there is no figure.
+    """
+
+    difference: float | None
+    with_more_attempts: float | None
+    tasks_for_observed: int | None
+    assumes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`weighted` and `plain` are None where no Task is common; they are equal where weights are."""
+
+    tasks: tuple[TaskDifference, ...]
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    weighted: Difference | None
+    plain: Difference | None
+    detectable: Detectable
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The ranks an entry may have, by tests of all pairs; whether it's told apart from the next entry."""
+
+    best: int
+    worst: int
+    apart_from_next: bool | None
+    """None for the last entry."""
+
+
+def compare(a: TaskScores, b: TaskScores, scoring: Scoring) -> Comparison:
+    """Entry `a` against entry `b` on one release and track. Tasks come in the order of `a`, then `b`."""
+    rounding = _rounding(scoring, (a, b))
+    tasks = tuple(
+        TaskDifference(
+            task=name,
+            weight=float(scoring.task_weights.get(name, 1.0)),
+            a=score,
+            b=b[name],
+            difference=_apart(score.score, b[name].score, rounding),
+        )
+        for name, score in a.items()
+        if name in b
+    )
+    weights = [task.weight for task in tasks]
+    weighted = _difference(tasks, weights, scoring, rounding) if tasks else None
+    equal = [1.0] * len(tasks)
+    plain = _difference(tasks, equal, scoring, rounding) if len(set(weights)) > 1 else weighted
+    return Comparison(
+        tasks=tasks,
+        only_a=tuple(name for name in a if name not in b),
+        only_b=tuple(name for name in b if name not in a),
+        weighted=weighted,
+        plain=plain,
+        detectable=_detectable(tasks, weighted),
+    )
+
+
+def standings(entries: Sequence[TaskScores], scoring: Scoring) -> tuple[Standing, ...]:
+    """Rank ranges of entries, given in the order of their ranks, from paired tests of all pairs.
+
+    Holm's method over all n(n-1)/2 pairs, level 5 %. Each test is that of the weighted view; where it
+    would take random draws, an upper bound of p stands in, so an entry may be told apart a little late.
+    """
+    rounding = _rounding(scoring, entries)
+    weights = {
+        name: scoring.task_weights.get(name, 1.0) for name in dict.fromkeys(n for e in entries for n in e)
+    }
+    pairs = list(combinations(range(len(entries)), 2))
+    sums, ps = [], []
+    for i, j in pairs:
+        terms = _terms(entries[i], entries[j], weights, rounding)
+        sums.append(math.fsum(terms))
+        ps.append(sign_flip_bound(terms))
+    apart = [
+        (i, j) if total > 0 else (j, i)
+        for (i, j), total, p in zip(pairs, sums, holm(ps), strict=True)
+        if p <= ALPHA and total
+    ]
+    found = {frozenset(pair) for pair in apart}
+    return tuple(
+        Standing(best, worst, frozenset((i, i + 1)) in found if i + 1 < len(entries) else None)
+        for i, (best, worst) in enumerate(rank_ranges(len(entries), apart))
+    )
+
+
+def rank_ranges(count: int, better: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """(best, worst) rank of each of `count` entries from the pairs (better, worse) that are told apart."""
+    best, worst = [1] * count, [count] * count
+    for winner, loser in better:
+        best[loser] += 1
+        worst[winner] -= 1
+    return list(zip(best, worst, strict=True))
+
+
+def _difference(
+    tasks: Sequence[TaskDifference], weights: Sequence[float], scoring: Scoring, rounding: float
+) -> Difference:
+    score_a = _weighted_mean([task.a.score for task in tasks], weights) or 0.0
+    score_b = _weighted_mean([task.b.score for task in tasks], weights) or 0.0
+    value = score_a - score_b
+    error, reason = None, _no_interval(tasks, scoring, rounding)
+    low = high = None
+    if reason is None:
+        error = _standard_error([task.difference for task in tasks], weights, value)
+        margin = student_t_quantile(1 - ALPHA / 2, len(tasks) - 1) * error
+        low, high = value - margin, value + margin
+    return Difference(
+        score_a=score_a,
+        score_b=score_b,
+        value=value,
+        standard_error=error,
+        low=low,
+        high=high,
+        unavailable_reason=reason,
+        test=_paired_test(tasks, weights, scoring),
+    )
+
+
+def _no_interval(tasks: Sequence[TaskDifference], scoring: Scoring, rounding: float) -> str | None:
+    m, needed = len(tasks), scoring.min_tasks_for_interval
+    if m < needed:
+        return f"An interval needs at least {needed} common Tasks; there are {m}."
+    if _constant(tasks, rounding):
+        return "The difference is the same at every common Task, so nothing shows how far it would vary."
+    return None
+
+
+def _constant(tasks: Sequence[TaskDifference], rounding: float = 0.0) -> bool:
+    differences = [task.difference for task in tasks]
+    return max(differences) - min(differences) <= 2 * rounding
+
+
+def _standard_error(differences: Sequence[float], weights: Sequence[float], center: float) -> float:
+    n = len(differences)
+    scale = _exponent(differences)
+    terms = (
+        (share * (math.ldexp(difference, -scale) - math.ldexp(center, -scale))) ** 2
+        for share, difference in zip(_shares(weights), differences, strict=True)
+    )
+    return math.ldexp(math.sqrt(n / (n - 1) * math.fsum(terms)), scale)
+
+
+def _paired_test(tasks: Sequence[TaskDifference], weights: Sequence[float], scoring: Scoring) -> PairedTest:
+    for_a = sum(task.difference > 0 for task in tasks)
+    for_b = sum(task.difference < 0 for task in tasks)
+    reason = _not_pass_or_fail(tasks, weights, scoring)
+    if reason is None:
+        return PairedTest(
+            p=mcnemar(for_a, for_b),
+            method="mcnemar",
+            why="McNemar's exact test, because both have one valid attempt at every common Task "
+            "and it either passed or failed.",
+            for_a=for_a,
+            for_b=for_b,
+        )
+    shares = _shares(weights)
+    flipped = sign_flip([share * task.difference for share, task in zip(shares, tasks, strict=True)])
+    differ = f"{for_a + for_b} Tasks differ"
+    how = (
+        "Exact sign-flip test over all patterns of signs"
+        if flipped.exact
+        else f"Sign-flip test over {DRAWS:,} random patterns of signs with a fixed seed ({differ}, which "
+        "makes too many patterns to count)"
+    )
+    return PairedTest(
+        p=flipped.p,
+        method="sign_flip_exact" if flipped.exact else "sign_flip_random",
+        why=f"{how}, because {reason}.",
+        for_a=for_a,
+        for_b=for_b,
+    )
+
+
+def _not_pass_or_fail(
+    tasks: Sequence[TaskDifference], weights: Sequence[float], scoring: Scoring
+) -> str | None:
+    """Why McNemar's test doesn't fit the data, None where it does."""
+    sides = [side for task in tasks for side in (task.a, task.b)]
+    if any(side.valid != 1 for side in sides):
+        return "Tasks have more than one valid attempt"
+    found = {side.score for side in sides}
+    by_threshold = {(side.score, side.successes) for side in sides}
+    split = len(found) <= 2 and {count for _, count in by_threshold} == {0, 1} and len(by_threshold) == 2
+    if not split and not found <= set(scoring.score_range):
+        return "scores lie between the ends of the range"
+    if len(set(weights)) > 1:
+        return "Tasks weigh differently"
+    return None
+
+
+def _detectable(tasks: Sequence[TaskDifference], weighted: Difference | None) -> Detectable:
+    if weighted is None or weighted.standard_error is None:
+        reason = "No Task is common." if weighted is None else weighted.unavailable_reason or ""
+        return Detectable(None, None, None, reason)
+    m = len(tasks)
+    total = m * weighted.standard_error**2
+    noise = _noise(tasks)
+    within = 0.0 if noise is None else min(noise, total)
+    between = total - within
+    value = weighted.value
+    return Detectable(
+        difference=detectable_difference(m, between, within),
+        with_more_attempts=None if noise is None else detectable_difference(m, between, 0.0),
+        tasks_for_observed=math.ceil(tasks_needed(value, between, within)) if value else None,
+        assumes="Found in 4 of 5 repeats (80 % power, two-sided 5 % level); the Tasks are a sample of Tasks "
+        "like these, their differences vary as they do here, and their mean is about normal.",
+    )
+
+
+def _noise(tasks: Sequence[TaskDifference]) -> float | None:
+    """What attempts add to the variance of one Task's difference, weighted; None where it doesn't show."""
+    m = len(tasks)
+    terms = []
+    for share, task in zip(_shares([task.weight for task in tasks]), tasks, strict=True):
+        for side in (task.a, task.b):
+            if side.spread is None:
+                return None
+            terms.append(m * share**2 * side.spread**2 / side.valid)
+    return math.fsum(terms)
+
+
+def _terms(a: TaskScores, b: TaskScores, weights: Mapping[str, float], rounding: float) -> list[float]:
+    return [
+        weights[name] * difference
+        for name, score in a.items()
+        if name in b and (difference := _apart(score.score, b[name].score, rounding))
+    ]
+
+
+def _apart(a: float, b: float, rounding: float) -> float:
+    return 0.0 if abs(a - b) <= rounding else a - b
+
+
+def _rounding(scoring: Scoring, entries: Iterable[TaskScores]) -> float:
+    scores = (abs(score.score) for entry in entries for score in entry.values())
+    return _ROUNDING * max(*map(abs, scoring.score_range), *scores)
