@@ -64,7 +64,7 @@ def _held(project: Project, hashes: Sequence[str]) -> dict[str, Revision]:
         rows = Revision.objects.filter(
             resource__project=project, content_hash__in=hashes[start : start + 500]
         )
-        for revision in rows.with_release().select_related("resource").order_by("pk"):
+        for revision in rows.defer("definition").select_related("release", "resource").order_by("pk"):
             found.setdefault(revision.content_hash, revision)
     return found
 

@@ -33,6 +33,8 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         Tried in this order: number ("3", "#3"), version, id ("rev_7"), full content hash, unique prefix
         of it (at least 7 hex digits, written with "sha256:" or holding a letter).
         """
+        if "\0" in selector:  # which PostgreSQL takes in no text
+            return None
         number = selector.removeprefix("#")
         if number.isascii() and number.isdigit():
             return self.filter(number=int(number)).first() if len(number) < 10 else None

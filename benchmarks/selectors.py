@@ -30,7 +30,8 @@ from plural_site.accounts.models import Project
 
 def find_benchmark(project: Project, slug: str) -> Resource:
     """Raises Http404 where the project has no such Benchmark."""
-    found = Resource.objects.for_project(project).benchmarks().filter(slug=slug).first()
+    benchmarks = Resource.objects.for_project(project).benchmarks()
+    found = benchmarks.filter(slug=slug).first() if "\0" not in slug else None
     if found is None:
         raise Http404("No such Benchmark in this project.")
     return found

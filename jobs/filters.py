@@ -44,7 +44,7 @@ class Source:
             revision = find_revision(find_benchmark(project, slug), query.get("revision", ""))
             kept |= {"benchmark": slug, "revision": str(revision.number)}
             words.append(f"{formats.clean_text(revision.resource.name)} {revision_label(revision)}")
-        if track := query.get("track", ""):
+        if track := _text(query, "track"):
             kept["track"] = track
             words.append("on no track" if track == UNTRACKED else f"track {formats.clean_text(track)}")
         agent = None
@@ -100,14 +100,14 @@ class TrialFilter:
     def parse(cls, project: Project, query: Mapping[str, str]) -> TrialFilter:
         """Raises Http404 where it names what is not there; unknown values of a fixed list are left out."""
         source = Source.parse(project, query)
-        job = query.get("job", "")
+        job = _text(query, "job")
         if job and not Job.objects.visible(project).filter(client_job_id=job).exists():
             raise Http404("No such Job in this project.")
         outcome, measured = query.get("outcome", ""), query.get("measured", "")
         return cls(
             source=source,
-            task=query.get("task", "").replace("\0", ""),
-            category=query.get("category", "").replace("\0", "") if source.revision else "",
+            task=_text(query, "task"),
+            category=_text(query, "category") if source.revision else "",
             outcome=outcome if outcome in OUTCOME_WORDS or outcome == FAILED else "",
             measured=measured if measured in MEASURED else "",
             job=job,
@@ -165,6 +165,11 @@ class TrialFilter:
             column = MEASURED[self.measured][0]
             trials = trials.filter(**{f"{column}__isnull": False}, outcome__in=["scored", "agent_failure"])
         return trials
+
+
+def _text(query: Mapping[str, str], name: str) -> str:
+    """Without NUL, which PostgreSQL takes in no text."""
+    return query.get(name, "").replace("\0", "")
 
 
 def _find_agent(project: Project, prefix: str) -> Configuration:

@@ -8,6 +8,7 @@ which nothing shows, and a last one that makes the Job visible together with its
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -131,7 +132,7 @@ def import_path(
     report = ImportReport()
     status = ImportRun.Status.FAILED
     try:
-        with _scratch(run) as scratch:
+        with _scratch(run) as scratch, _settled_heap():
             try:
                 with open_source(path, scratch, limits) as source:
                     _import_source(_Import(project, run, scratch, report, progress), source)
@@ -205,6 +206,16 @@ def _problem(error: ImportProblemError) -> Problem:
 
 def _beat(run: ImportRun) -> None:
     ImportRun.objects.filter(pk=run.pk).update(beat_at=timezone.now())
+
+
+@contextmanager
+def _settled_heap() -> Iterator[None]:
+    """Keeps the garbage collector from walking all that was loaded before, again and again."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager

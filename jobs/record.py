@@ -35,7 +35,7 @@ from jobs.models import (
 )
 from jobs.staging import StagedJob, StagedPack, StagedTrial, as_attempt
 from plural_site.accounts.models import Project
-from plural_site.db import blobs
+from plural_site.db import blobs, bulk
 
 BATCH = 1000
 VERIFIER_FIELDS = ("verifier", "digest", "kind", "status", "score", "scores", "feedback", "evidence")
@@ -308,16 +308,19 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
     _supersede(list(grown.values()))
     rows = [_fill(grown.get(item.trial.trial_id), place, item.trial) for item in batch]
     _fit(rows, f"{staged.label}/trials")
-    Trial.objects.bulk_create(row for row in rows if row.pk is None)
+    bulk.insert([row for row in rows if row.pk is None])
     for row in grown.values():
         row.save()
+    names = [row.client_trial_id for row in rows]
+    found = Trial.objects.filter(job=place.job, client_trial_id__in=names)
+    keys = dict(found.values_list("client_trial_id", "pk"))
     executions = [
-        _execution(row, parsed, pack, staged.segments[pack.segment].digest)
+        _execution(keys[row.client_trial_id], parsed, pack, staged.segments[pack.segment].digest)
         for row, item in zip(rows, batch, strict=True)
         for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
     ]
     _fit(executions, f"{staged.label}/trials")
-    Execution.objects.bulk_create(executions)
+    bulk.insert(executions)
 
 
 def _supersede(rows: Sequence[Trial]) -> None:
@@ -370,9 +373,9 @@ def _fill(stored: Trial | None, place: Place, parsed: ParsedTrial) -> Trial:
     return row
 
 
-def _execution(trial: Trial, parsed: ParsedExecution, pack: StagedPack, blob: str) -> Execution:
+def _execution(trial: int, parsed: ParsedExecution, pack: StagedPack, blob: str) -> Execution:
     return Execution(
-        trial_id=trial.pk,
+        trial_id=trial,
         number=parsed.number,
         status=parsed.status,
         error_code=parsed.error_code,

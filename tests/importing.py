@@ -42,19 +42,22 @@ def figures() -> list[dict[str, Any]]:
             }
         )
     return sorted(
-        rows, key=lambda row: [str(row[k]) for k in ("revision", "track_ref", "configuration", "scope", "key")]
+        rows,
+        key=lambda row: [str(row[k]) for k in ("revision", "track_ref", "configuration", "scope", "key")],
     )
 
 
 def stored() -> dict[str, list[dict[str, Any]]]:
     """Every row of what an import writes, but for the time and the run of the last write."""
-    return {
+    rows: dict[str, list[dict[str, Any]]] = {
         model.__name__: [
             {key: value for key, value in row.items() if key not in ("updated_at", "import_run_id")}
             for row in model._default_manager.order_by("pk").values()
         ]
         for model in STORED
-    } | {"Blob": list(Blob.objects.order_by("pk").values("digest", "size"))}
+    }
+    rows["Blob"] = [{"digest": blob.digest, "size": blob.size} for blob in Blob.objects.order_by("pk")]
+    return rows
 
 
 def files_below(name: str) -> set[str]:

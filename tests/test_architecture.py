@@ -63,8 +63,14 @@ def test_only_actions_write_rows() -> None:
 
 
 def test_writes_are_seen() -> None:
-    seen = "a.save()\nb.objects.filter(x=1).update(y=2)\nb.objects.create()\nb.all().delete()\nhash.update(b'')\n"
-    assert list(writes(seen)) == [1, 2, 3, 4]
+    calls = (
+        "a.save()",
+        "b.objects.filter(x=1).update(y=2)",
+        "b.objects.create()",
+        "b.all().delete()",
+        "h.update(b)",
+    )
+    assert list(writes("\n".join(calls))) == [1, 2, 3, 4]
 
 
 def documented() -> dict[str, str]:

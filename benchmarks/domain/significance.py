@@ -10,13 +10,13 @@ import math
 import random
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
-from itertools import accumulate
-from operator import getitem
+from itertools import accumulate, repeat
+from operator import add
 from statistics import NormalDist
 
 ALPHA = 0.05
@@ -26,12 +26,13 @@ EXACT_PATTERNS = 2**20
 DRAWS = 10_000
 
 _SMALLEST_P = sys.float_info.min
-_STEPS = 2**44
-"""Terms off any grid are rounded to this part of the largest one, so that sums are exact integers."""
+_STEPS = 2**40
+"""Terms off any grid are rounded to this part of the largest one, so that sums are exact."""
 _SLACK = _STEPS // 10**9
 """Sums this close are the same sum, told apart by the rounding of their terms only."""
 _GRID = 1000
-_GRID_BITS = 2**24
+_GRID_WORK = 2**31
+"""Bits touched in counting on a grid: below a tenth of a second, as random draws take."""
 _RADEMACHER = 1 / (2 * math.erfc(1.0))
 
 
@@ -84,22 +85,22 @@ def sign_flip(terms: Sequence[float]) -> SignFlip:
     Zeros don't matter. Exact up to `EXACT_PATTERNS` and, where the terms are multiples of one unit,
     beyond; else p = (1 + hits) / (1 + draws) over random patterns whose seed is a digest of the terms.
     """
-    exact, units, reached = _flipped(terms)
-    return SignFlip(_drawn(units, reached), False) if exact is None else SignFlip(exact, True)
+    flip = _Flip.of(terms)
+    exact = flip.counted()
+    return SignFlip(flip.drawn(), False) if exact is None else SignFlip(exact, True)
 
 
-def sign_flip_bound(terms: Sequence[float]) -> float:
+def sign_flip_bound(terms: Sequence[float], *, count: bool = True) -> float:
     """As `sign_flip` where that is exact, else an upper bound of the exact p that takes no draws.
 
-    For many tests at once: random draws cannot show a p below 1 / (1 + draws), this can. P(|S| >= z) <=
-    P(|Z| >= z) / (4 P(Z >= sqrt 2)) for a sum S of flipped terms with variance 1 and a normal Z (Bentkus
-    and Dzindzalieta, Bernoulli 21(2), 2015).
+    For many tests at once: random draws cannot show a p below 1 / (1 + draws), this can. With `count`
+    False only terms of one size are counted, which takes no time. P(|S| >= z) <= P(|Z| >= z) / (4 P(Z >=
+    sqrt 2)) for a sum S of flipped terms with variance 1 and a normal Z (Bentkus and Dzindzalieta,
+    Bernoulli 21(2), 2015).
     """
-    exact, units, reached = _flipped(terms)
-    if exact is not None:
-        return exact
-    z = reached / math.sqrt(sum(unit * unit for unit in units))
-    return max(min(_RADEMACHER * math.erfc(z / math.sqrt(2)), 1.0), _SMALLEST_P)
+    flip = _Flip.of(terms)
+    exact = flip.counted() if count or flip.one_size else None
+    return flip.bound() if exact is None else exact
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -142,38 +143,73 @@ def _normal_sum() -> float:
     return normal.inv_cdf(1 - ALPHA / 2) + normal.inv_cdf(POWER)
 
 
-def _flipped(terms: Sequence[float]) -> tuple[float | None, list[int], int]:
-    """Exact p where it can be counted, the terms' sizes as sorted integers, and the sum to be reached."""
-    largest = max(map(abs, terms), default=0.0)
-    if not largest:
-        return 1.0, [], 0
-    ratios = [term / largest for term in terms if term]
-    grid = _common_grid(ratios)
-    signed = [round(ratio * (grid or _STEPS)) for ratio in ratios]
-    units = sorted(map(abs, signed))
-    reached = abs(sum(signed))
-    count: Callable[[list[int], int], int] | None = None
-    if grid and units[0] == units[-1]:
-        favour = (len(units) + reached // units[0]) // 2
-        return mcnemar(favour, len(units) - favour), units, reached
-    if grid and (len(units) + 1) * sum(units) <= _GRID_BITS:
-        count = _count_on_grid
-    elif 2 ** len(units) <= EXACT_PATTERNS:
-        count = _count_by_halves
-    reached = reached if grid else max(reached - _SLACK, 0)
-    exact = None if count is None else _probability(2 * count(units, reached), len(units))
-    return exact, units, reached
+@dataclass(frozen=True, slots=True)
+class _Flip:
+    """Sizes of the terms that aren't zero, sorted, as whole numbers, and the size of sum to be reached."""
+
+    units: list[int]
+    reached: int
+    on_grid: bool
+
+    @classmethod
+    def of(cls, terms: Sequence[float]) -> _Flip:
+        largest = max(map(abs, terms), default=0.0)
+        ratios = [term / largest for term in terms if term]
+        grid = _common_grid(ratios)
+        signed = [round(ratio * (grid or _STEPS)) for ratio in ratios]
+        slack = 0 if grid else _SLACK + len(signed)
+        return cls(sorted(map(abs, signed)), max(abs(sum(signed)) - slack, 0), grid is not None)
+
+    @property
+    def one_size(self) -> bool:
+        return self.on_grid and len(set(self.units)) <= 1
+
+    def counted(self) -> float | None:
+        """p over all sign patterns, None where they are too many."""
+        n = len(self.units)
+        if not self.reached:
+            return 1.0
+        if self.one_size:
+            favour = (n + self.reached // self.units[0]) // 2
+            return mcnemar(favour, n - favour)
+        if self.on_grid and n * n * sum(self.units) <= _GRID_WORK:
+            return _probability(2 * _count_on_grid(self.units, self.reached), n)
+        if 2**n <= EXACT_PATTERNS:
+            return _probability(2 * _count_by_halves(self.units, self.reached), n)
+        return None
+
+    def drawn(self) -> float:
+        """p over random patterns, eight signs at a time."""
+        seed = sha256(",".join(map(str, self.units)).encode()).digest()
+        draw = random.Random(seed).randbytes  # noqa: S311  a repeatable draw, nothing secret
+        sums = [0.0] * DRAWS
+        for start in range(0, len(self.units), 8):
+            table = _signed_sums((self.units + [0] * 7)[start : start + 8])
+            sums = list(map(add, sums, map(table.__getitem__, draw(DRAWS))))
+        hits = sum(abs(total) >= self.reached for total in sums)
+        return (1 + hits) / (1 + DRAWS)
+
+    def bound(self) -> float:
+        z = self.reached / math.sqrt(sum(unit * unit for unit in self.units))
+        return max(min(_RADEMACHER * math.erfc(z / math.sqrt(2)), 1.0), _SMALLEST_P)
 
 
 def _common_grid(ratios: Sequence[float]) -> int | None:
     """Smallest number that makes whole numbers of all ratios, None where there is no small one."""
     grid = 1
     for ratio in {abs(ratio) for ratio in ratios}:
-        near = Fraction(ratio).limit_denominator(_GRID)
-        grid = math.lcm(grid, near.denominator)
-        if not near or abs(near - Fraction(ratio)) * 10**9 > 1 or grid > _GRID:
+        denominator = _denominator(ratio)
+        grid = math.lcm(grid, denominator)
+        if not denominator or grid > _GRID:
             return None
     return grid
+
+
+@lru_cache(maxsize=4096)
+def _denominator(ratio: float) -> int:
+    """Of the simple fraction that the ratio is but for rounding, 0 where there is none."""
+    near = Fraction(ratio).limit_denominator(_GRID)
+    return near.denominator if near and abs(near - Fraction(ratio)) * 10**9 < 1 else 0
 
 
 def _count_on_grid(units: list[int], reached: int) -> int:
@@ -194,22 +230,12 @@ def _count_by_halves(units: list[int], reached: int) -> int:
     """As `_count_on_grid` for terms of any size: each sum of one half against the sorted other half."""
     right = sorted(_signed_sums(units[::2]))
     left = _signed_sums(units[1::2])
-    return sum(len(right) - bisect_left(right, reached - part) for part in left)
+    below = sum(map(bisect_left, repeat(right), [reached - part for part in left]))
+    return len(left) * len(right) - below
 
 
-def _drawn(units: list[int], reached: int) -> float:
-    """p over random patterns, eight signs at a time."""
-    seed = sha256(",".join(map(str, units)).encode()).digest()
-    draw = random.Random(seed).randbytes  # noqa: S311  a repeatable draw, nothing secret
-    padded = units + [0] * (-len(units) % 8)
-    tables = [_signed_sums(padded[i : i + 8]) for i in range(0, len(padded), 8)]
-    size = len(tables)
-    hits = sum(abs(sum(map(getitem, tables, draw(size)))) >= reached for _ in range(DRAWS))
-    return (1 + hits) / (1 + DRAWS)
-
-
-def _signed_sums(units: Sequence[int]) -> list[int]:
-    sums = [0]
+def _signed_sums(units: Sequence[float]) -> list[float]:
+    sums = [0.0]
     for unit in units:
         sums = [part + unit for part in sums] + [part - unit for part in sums]
     return sums

@@ -39,7 +39,9 @@ class Address:
 
 def address(path: str, expected: Mapping[str, int], post: int | Mapping[str, int] = NO_METHOD) -> Address:
     """`post` for people who may see the address; nobody may change anything by one that they may not see."""
-    by_person = post if isinstance(post, Mapping) else {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], post)
+    by_person = (
+        post if isinstance(post, Mapping) else {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], post)
+    )
     return Address(path, expected, by_person)
 
 
@@ -62,6 +64,10 @@ MATRIX = {
     "projects/<slug:project>/benchmarks/<slug:slug>": address(f"/{IN_PROJECT}/benchmarks/{{slug}}", MEMBERS),
     "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}", MEMBERS
+    ),
+    r"^projects/(?P<project>[-a-z0-9]+)/benchmarks/(?P<slug>[-a-z0-9]+)@(?P<selector>[^/]+)"
+    r"/leaderboard\.(?P<kind>csv|json)$": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/leaderboard.csv", MEMBERS
     ),
     "projects/<slug:project>/jobs": address(f"/{IN_PROJECT}/jobs", MEMBERS),
     "projects/<slug:project>/jobs/<slug:job_id>": address(f"/{IN_PROJECT}/jobs/{{job}}", MEMBERS),
@@ -142,7 +148,7 @@ def test_everybody_gets_what_they_may_see(
 
 def body(response: HttpResponseBase, path: str) -> str:
     """What a person reads, without the address that they asked for and what is new each time."""
-    text = b"".join(iter(response)).decode().replace(path, "PATH")  # type: ignore[call-overload]
+    text = b"".join(iter(response)).decode().replace(path, "PATH")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "TOKEN", text)
     return re.sub(r"[0-9a-f]{32}", "ID", text)
 
@@ -233,7 +239,9 @@ def test_keys_reach_what_they_are_for(
         sent = {"Authorization": f"Bearer {secret}"}
         hidden = browser.get(path, headers={**sent, "X-Project-Id": project.slug})
         assert hidden.status_code == expected[name], name
-        assert browser.get(path, headers={**sent, "X-Project-Id": str(project.pk)}).status_code == expected[name]
+        assert (
+            browser.get(path, headers={**sent, "X-Project-Id": str(project.pk)}).status_code == expected[name]
+        )
         missing = browser.get(path, headers={**sent, "X-Project-Id": "no-such"})
         assert missing.status_code == (UNAUTHENTICATED if expected[name] == UNAUTHENTICATED else ABSENT), name
         if expected[name] == ABSENT:

@@ -34,7 +34,14 @@ def demo(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def counts(data: Path) -> list[int]:
     (database,) = data.glob("*.sqlite3")
     with closing(sqlite3.connect(database)) as connection:
-        tables = ("accounts_user", "accounts_project", "jobs_job", "jobs_trial", "jobs_execution", "jobs_tally")
+        tables = (
+            "accounts_user",
+            "accounts_project",
+            "jobs_job",
+            "jobs_trial",
+            "jobs_execution",
+            "jobs_tally",
+        )
         return [connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables]  # noqa: S608
 
 

@@ -43,9 +43,12 @@ def test_says_what_became_of_each_job(project: Project, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shape", ["store", "job", "project", "tar"])
 def test_takes_folders_and_archives(shape: str, project: Project, tmp_path: Path) -> None:
     folder = make_job(tmp_path / "desk" / ".plural" / "jobs")
-    path = {"store": folder.parent, "job": folder, "project": tmp_path / "desk", "tar": tmp_path / "x.tar.gz"}[
-        shape
-    ]
+    path = {
+        "store": folder.parent,
+        "job": folder,
+        "project": tmp_path / "desk",
+        "tar": tmp_path / "x.tar.gz",
+    }[shape]
     if shape == "tar":
         with tarfile.open(path, "w:gz") as archive:
             archive.add(tmp_path / "desk", "desk")

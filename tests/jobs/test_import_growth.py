@@ -15,6 +15,7 @@ from benchmarks.models import Resource, Revision
 from jobs import record
 from jobs.imports import import_path, remove_leftovers
 from jobs.models import Execution, ImportRun, Job, SupersededTrial, Tally, Trial
+from plural_site.accounts.actions import create_project
 from plural_site.accounts.models import Project, User
 from tests.builders import (
     AWAITING_REVIEW,
@@ -250,7 +251,11 @@ def test_changed_track_rules_under_one_reference_are_refused_and_leave_nothing(
         tasks=(EASY, HARD, "third"), version="1.1.0", tracks=(track("open", attempts=3), track("closed"))
     )
     copy = make_job(
-        tmp_path / "2", benchmark=changed, attempts=3, track_id="open", agents=[AgentSpec(name="new", model="x/y")]
+        tmp_path / "2",
+        benchmark=changed,
+        attempts=3,
+        track_id="open",
+        agents=[AgentSpec(name="new", model="x/y")],
     )
     (problem,) = refused(project, copy).problems
     assert "open@1.0.0" in problem.message
@@ -285,7 +290,10 @@ def test_bad_job_among_good_ones_leaves_nothing_and_the_others_land(
     blobs_before = files_below("blobs")
     spec = BenchmarkSpec(name="Bad Bench", slug="bad-bench", tasks=("bad task",))
     bad = make_job(
-        tmp_path, benchmark=spec, started=START + timedelta(hours=1), agents=[AgentSpec(name="b", model="b/b")]
+        tmp_path,
+        benchmark=spec,
+        started=START + timedelta(hours=1),
+        agents=[AgentSpec(name="b", model="b/b")],
     )
     file, field = damage(bad)
     with pytest.raises(CommandError) as stopped:
@@ -380,11 +388,17 @@ def test_job_that_another_import_is_writing_is_left_to_it(
     assert Trial.objects.count() == 5
 
 
-def test_order_of_imports_does_not_matter_for_figures(project: Project, ann: User, tmp_path: Path) -> None:
-    from plural_site.accounts.actions import create_project  # noqa: PLC0415 - for this test alone
+def uneven(number: int) -> Outcomes:
+    return lambda agent, task, attempt: Outcome(
+        score=0.1 * (number + attempt) * ord(task) / 120, cost_usd=0.1 + number / 7
+    )
 
+
+def test_order_of_imports_does_not_matter_for_figures(project: Project, ann: User, tmp_path: Path) -> None:
     spec = BenchmarkSpec(
-        tasks=("a", "b", "c", "d", "e", "f"), tracks=(track(attempts=2),), scoring=scoring(success_threshold=0.5)
+        tasks=("a", "b", "c", "d", "e", "f"),
+        tracks=(track(attempts=2),),
+        scoring=scoring(success_threshold=0.5),
     )
     paths = [
         make_job(
@@ -395,7 +409,7 @@ def test_order_of_imports_does_not_matter_for_figures(project: Project, ann: Use
             track_id="open",
             started=START + timedelta(hours=n % 2),
             agents=[AgentSpec(harness=["one", "two"][n % 2]), AgentSpec(name="other", model="sim/two")],
-            outcomes=lambda a, t, k, n=n: Outcome(score=0.1 * (n + k) * ord(t) / 120, cost_usd=0.1 + n / 7),
+            outcomes=uneven(n),
         )
         for n in range(3)
     ]

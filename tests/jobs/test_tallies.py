@@ -64,7 +64,9 @@ def test_agent_failure_counts_as_the_bottom_of_the_range(project: Project, tmp_p
 
 
 def test_unknown_costs_are_unknown_and_partial_ones_a_lower_bound(project: Project, tmp_path: Path) -> None:
-    spec = BenchmarkSpec(tasks=("a", "b", "c", "d"), categories=(category("free", "c"), category("dear", "a")))
+    spec = BenchmarkSpec(
+        tasks=("a", "b", "c", "d"), categories=(category("free", "c"), category("dear", "a"))
+    )
     outcomes = of_tasks(
         a=Outcome(cost_usd=0.5, calls_missing_cost=2, latency_seconds=1.0),
         b=Outcome(cost_usd=None, latency_seconds=None),
@@ -97,7 +99,9 @@ def test_models_track_does_not_rank_an_entry_that_called_another_model(
     for name in ("models", "open"):
         bring(
             project,
-            make_job(tmp_path / name, benchmark=spec, agents=agents, outcomes=outcomes, track_id=name, key=name),
+            make_job(
+                tmp_path / name, benchmark=spec, agents=agents, outcomes=outcomes, track_id=name, key=name
+            ),
         )
     rows = {
         (row.track_ref, row.configuration.model): row
@@ -112,9 +116,7 @@ def test_models_track_does_not_rank_an_entry_that_called_another_model(
     assert "sim/two" in reason
 
 
-@pytest.mark.parametrize(
-    ("harness", "reasons"), [("loop", 0), ("Loop", 1), (None, 1), ("native", 1)]
-)
+@pytest.mark.parametrize(("harness", "reasons"), [("loop", 0), ("Loop", 1), (None, 1), ("native", 1)])
 def test_conformance_is_by_the_harness_name(
     harness: str | None, reasons: int, project: Project, tmp_path: Path
 ) -> None:
@@ -140,7 +142,11 @@ def test_reasons_come_in_order_and_all_of_them(project: Project, tmp_path: Path)
     )
     row = overall("m@1.0.0")
     found = [
-        next(word for word in ("falls back", "nstruction", "emperature", "max_tokens", "%", "pending") if word in reason)
+        next(
+            word
+            for word in ("falls back", "nstruction", "emperature", "max_tokens", "%", "pending")
+            if word in reason
+        )
         for reason in row.reasons
     ]
     assert found == ["falls back", "nstruction", "emperature", "max_tokens", "%", "pending"]
@@ -219,7 +225,10 @@ RANDOM = BenchmarkSpec(
     categories=(category("odd", "a", "c", "e", "g"), category("few", "b", "g")),
     tracks=(track(attempts=3),),
     scoring=scoring(
-        task_weights={"a": 3.0, "c": 0.1}, success_threshold=0.3, min_tasks_for_interval=2, coverage_required=0.5
+        task_weights={"a": 3.0, "c": 0.1},
+        success_threshold=0.3,
+        min_tasks_for_interval=2,
+        coverage_required=0.5,
     ),
 )
 

@@ -147,10 +147,14 @@ def test_not_a_number_is_refused_as_a_score(rows: None) -> None:
         again(Trial, client_trial_id="new", attempt=9, score=float("nan"))
 
 
-FROZEN = {model._meta.db_table: model for model in apps.get_models() if model._meta.db_table in frozen_tables()}
+FROZEN = {
+    model._meta.db_table: model for model in apps.get_models() if model._meta.db_table in frozen_tables()
+}
 CHANGES: dict[str, Callable[[models.QuerySet[Any]], object]] = {
-    "update": lambda found: found.update(**{(name := found.model._meta.concrete_fields[-1].attname): models.F(name)}),
-    "delete": lambda found: found._raw_delete(using="default"),  # type: ignore[attr-defined]
+    "update": lambda found: found.update(
+        **{(name := found.model._meta.concrete_fields[-1].attname): models.F(name)}
+    ),
+    "delete": lambda found: found._raw_delete(using="default"),
 }
 
 

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from jobs.models import Job, Trial
 from plural_site.accounts.actions import create_project, set_project_member
-from plural_site.accounts.models import Project, User
+from plural_site.accounts.models import Project, ProjectRole, User
 from tests.builders import START, AgentSpec, BenchmarkSpec, category, make_job, track
 from tests.importing import bring
 
@@ -63,10 +63,16 @@ PAGES = {
     "/projects/triage/jobs?benchmark=demo-bench&revision=1": SESSION + PROJECT + SELECTED + 3,
     "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 3,
     "/projects/triage/trials": SESSION + PROJECT + 3,
-    "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION + PROJECT + SELECTED + 3,
+    "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION
+    + PROJECT
+    + SELECTED
+    + 3,
     "/projects/triage/trials/{trial}": SESSION + PROJECT + 2,
     "/projects/triage/trials/{trial}/executions/0/files/result.json": SESSION + PROJECT + 2,
-    "/api/v1/benchmarks/demo-bench/revisions/1.0.0/leaderboard?project=triage": SESSION + PROJECT + SELECTED + 5,
+    "/api/v1/benchmarks/demo-bench/revisions/1.0.0/leaderboard?project=triage": SESSION
+    + PROJECT
+    + SELECTED
+    + 5,
     "/api/v1/benchmarks/demo-bench/revisions/1.0.0/leaderboard?project=triage&tasks=1": (
         SESSION + PROJECT + SELECTED + 5
     ),
@@ -78,7 +84,9 @@ def counts(browser: Client, project: Project) -> dict[str, int]:
     trial = Trial.objects.filter(job=job).earliest("pk")
     found = {}
     for path in PAGES:
-        with CaptureQueriesContext(connection, ) as captured:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
             response = browser.get(path.format(job=job.client_job_id, trial=trial.client_trial_id))
         assert response.status_code == 200, path
         found[path] = len(captured)
@@ -98,7 +106,7 @@ def test_pages_cost_the_same_with_more_of_everything(
     record(project, tmp_path / "4", "3.0.0", jobs=1, agents=2, tasks=6)
     for slug in ("third", "fourth"):
         more = create_project(actor=ann, account=project.account, slug=slug)
-        set_project_member(actor=ann, project=more, user=ann, role="manager", may_publish=False)
+        set_project_member(actor=ann, project=more, user=ann, role=ProjectRole.MANAGER, may_publish=False)
     assert second.slug == "second"
     assert counts(browser, project) == before
 
