@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-WHAT_A_TRACK_IS = (
-    "A track is a set of comparison rules. Only results on a track are ranked, because only then is it "
-    "known that every Agent ran under the same conditions."
-)
 TRACK_EXAMPLE = """\
 tracks:
   - id: open

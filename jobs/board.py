@@ -50,6 +50,12 @@ class Board:
         """Address of something made from this board: an export, a chart, a comparison."""
         return _join(f"{self.path}/{part}", self.state.query(track=self.selection.key), **more)
 
+    def proof_href(self, entry: Entry, figure: str = "", category: str = "") -> str:
+        """Where a number of an entry is explained; see `explanation.OF_WHOLE`. Filters don't matter there."""
+        query = BoardState(track=self.selection.key, job=self.state.job).query()
+        more = {"entry": short_hash(entry.configuration.content_hash), "category": category, "figure": figure}
+        return _join(f"{self.path}/proof", query, **{name: text for name, text in more.items() if text})
+
     def export_href(self, kind: str) -> str:
         return self.part_href(f"leaderboard.{kind}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from django.urls import reverse
 
@@ -13,6 +14,10 @@ from benchmarks.track_example import TRACK_EXAMPLE
 from jobs.board import INTERVAL_WORDS, Board
 from jobs.board_columns import ALWAYS, Columns
 from jobs.board_rows import RowBuilder
+from jobs.chart_part import chart_part
+from jobs.chooser import chooser_part
+from jobs.compare_links import compare_href, grid_href
+from jobs.neighbours import neighbour_marks
 from jobs.pages import BoardFilters, BoardPage, Choice, Option, TrackTab
 from jobs.tracks import UNTRACKED
 from plural_site import formats
@@ -33,7 +38,7 @@ class _Page:
         board, selection, revision = self.board, self.selection, self.board.revision
         resource = revision.resource
         name = formats.clean_text(resource.name)
-        columns, rows = Columns(board), RowBuilder(board)
+        columns, rows, marks = Columns(board), RowBuilder(board), neighbour_marks(board)
         ordered = columns.ordered(board.shown)
         ranked = [entry for entry in ordered if entry.rank is not None]
         unranked = [entry for entry in ordered if entry.rank is None]
@@ -59,18 +64,25 @@ class _Page:
             views=self._views(),
             filters=self._filters(columns),
             columns=tuple(columns.heads()),
+            hidden=tuple(key for key in self.state.hide if key not in ALWAYS),
             show_categories=bool(self.state.view),
             range_low=self._text(self.low),
             range_high=self._text(self.high),
-            rows=tuple(rows.row(entry) for entry in ranked),
+            rows=tuple(replace(row, alike=marks.by_key.get(row.key, ())) for row in map(rows.row, ranked)),
             unranked=tuple(rows.row(entry) for entry in unranked),
             summary=self._summary(len(ranked), len(unranked)),
             caption=columns.caption(),
             is_untracked=selection.track is None,
             track_rules=formats.clean_texts(describe_track(selection.track)) if selection.track else (),
             track_example="" if selection.rules.tracks else TRACK_EXAMPLE,
+            matches_nothing=bool(board.all_entries) and not board.shown,
+            chart=chart_part(board),
+            chooser=chooser_part(board),
             csv_href=board.export_href("csv"),
             json_href=board.export_href("json"),
+            compare_href=compare_href(board),
+            grid_href=grid_href(board),
+            alike_note=marks.note,
             this_href=board.href(),
         )
 
@@ -142,14 +154,31 @@ class _Page:
             Choice("Categories", self.board.href(view="categories", sort=""), bool(self.state.view)),
         )
 
+    def _filter_words(self) -> list[str]:
+        state, unit = self.state, formats.score_unit(self.low, self.high)
+        words = {
+            f"names with “{state.q}”": state.q,
+            f"the model {state.model}": state.model,
+            f"the harness {state.harness}": state.harness,
+            f"scores of at least {state.min}{' ' + unit if unit else ''}": state.min,
+            f"known costs of at most ${state.cost} per attempt": state.cost,
+            "ranked entries": state.ranked,
+            f"{len(state.job)} chosen {'Job' if len(state.job) == 1 else 'Jobs'}": state.job,
+        }
+        return [text for text, chosen in words.items() if chosen]
+
     def _filters(self, columns: Columns) -> BoardFilters:
         state, board = self.state, self.board
         models = Counter(entry.configuration.model for entry in board.entries)
         harnesses = Counter(entry.harness for entry in board.entries)
+        words = self._filter_words()
         jobs = {agent.job.client_job_id: agent.job for entry in board.all_entries for agent in entry.agents}
         return BoardFilters(
             action=board.path,
-            carried=state.hidden("q", "model", "harness", "min", "cost", "ranked", "hide", "job"),
+            carried=(
+                *state.hidden("q", "model", "harness", "min", "cost", "ranked", "hide", "job"),
+                *(("hide", key) for key in state.hide if key not in columns.sorters),
+            ),
             text=state.q,
             least=state.min,
             least_unit=formats.score_unit(self.low, self.high),
@@ -170,21 +199,16 @@ class _Page:
                 )
                 for job_id, job in sorted(jobs.items(), key=lambda item: item[1].started_at, reverse=True)
             ),
-            active=bool(
-                state.q
-                or state.model
-                or state.harness
-                or state.min
-                or state.cost
-                or state.ranked
-                or state.hide
-                or state.job
-            ),
+            active=bool(words or state.hide),
+            words=tuple(formats.clean_texts(words)),
+            narrowing=sum(map(bool, (state.model, state.harness, state.min, state.cost, state.ranked))),
             clear_href=board.href(q="", model="", harness="", min="", cost="", ranked="", hide=(), job=()),
         )
 
 
 def _options(found: Counter[str], chosen: str) -> list[Option]:
+    if chosen:
+        found.setdefault(chosen, 0)
     return [
         Option(name, f"{formats.clean_text(name)} ({count})", name == chosen)
         for name, count in sorted(found.items())

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from django.urls import reverse
 
+from benchmarks.domain.explanation import OUTCOME_NAMES
 from benchmarks.pages import Figure
 from jobs.board import Board, short_hash, threshold_words
 from jobs.entries import Entry
@@ -14,24 +15,20 @@ from jobs.models import Tally
 from jobs.pages import BoardRow, CategoryCell, IntervalBar
 from plural_site import formats
 
-OUTCOMES = {
-    "scored": "scored",
-    "agent_failure": "agent failures",
-    "infrastructure_error": "infrastructure errors",
-    "cancelled": "cancelled",
-    "pending": "pending",
-}
-
 
 @dataclass(frozen=True, slots=True)
-class _Links:
-    """Addresses of an entry's Trials and Jobs."""
+class EntryLinks:
+    """Addresses of an entry's Trials, of its Jobs, and of how its numbers were computed."""
 
     trials: str
     jobs: str
+    proof: str
 
     def trials_with(self, name: str, value: str) -> str:
         return f"{self.trials}&{name}={quote(value)}"
+
+    def figure(self, name: str, category: str = "") -> str:
+        return f"{self.proof}&figure={name}{f'&category={quote(category)}' if category else ''}"
 
 
 class RowBuilder:
@@ -42,19 +39,21 @@ class RowBuilder:
         self.trials_path = reverse("jobs:trials", args=[board.project.slug])
         self.jobs_path = reverse("jobs:jobs", args=[board.project.slug])
 
-    def _links(self, entry: Entry) -> _Links:
+    def links(self, entry: Entry) -> EntryLinks:
         query = {
             "benchmark": self.board.revision.resource.slug,
             "revision": str(self.board.revision.number),
             "track": self.board.selection.key,
             "agent": short_hash(entry.configuration.content_hash),
         }
-        return _Links(f"{self.trials_path}?{urlencode(query)}", f"{self.jobs_path}?{urlencode(query)}")
+        jobs = f"{self.jobs_path}?{urlencode(query)}"
+        if self.board.state.job:
+            query["job"] = ",".join(self.board.state.job)
+        return EntryLinks(f"{self.trials_path}?{urlencode(query)}", jobs, self.board.proof_href(entry))
 
     def row(self, entry: Entry) -> BoardRow:
         overall, latest = entry.overall, entry.agents[0]
-        links = self._links(entry)
-        href = links.trials
+        links = self.links(entry)
         names = [formats.clean_text(name) for name in entry.names]
         return BoardRow(
             key=short_hash(entry.configuration.content_hash),
@@ -64,97 +63,98 @@ class RowBuilder:
             model=formats.clean_text(entry.configuration.model),
             harness=formats.clean_text(f"{latest.harness} {latest.harness_version}".strip())
             or "built-in loop",
-            href=href,
-            score=self._score(overall, href),
-            interval=self._interval(overall),
-            success=self._success(overall, href),
-            spread=self._spread(entry, href),
-            pass_hat=self._pass_hat(entry, href),
-            coverage=self._coverage(overall, href),
-            cost=self._cost(overall, links.trials_with("measured", "cost")),
-            total_cost=self._total(overall, links.trials_with("measured", "cost")),
-            latency=self._latency(overall, links.trials_with("measured", "latency")),
-            jobs=Figure(formats.count(len(entry.job_ids)), href=links.jobs),
-            attempts=self._attempts(entry, href),
+            href=links.trials,
+            score=self.score(overall, links.figure("score")),
+            interval=self.interval(overall, links.figure("interval")),
+            success=self.success(overall, links.figure("success")),
+            spread=self._spread(entry, links.figure("spread")),
+            pass_hat=self._pass_hat(entry, links.figure("pass")),
+            coverage=self.coverage(overall, links.figure("coverage")),
+            cost=self.cost(overall, links.figure("cost")),
+            total_cost=self.total(overall, links.figure("total")),
+            latency=self.latency(overall, links.figure("latency")),
+            jobs=Figure(formats.count(len(entry.job_ids)), href=links.figure("jobs")),
+            attempts=self._attempts(entry, links.figure("attempts")),
             outcomes=tuple(
-                Figure(formats.count(overall.outcomes[key]), label, href=links.trials_with("outcome", key))
-                for key, label in OUTCOMES.items()
+                Figure(formats.count(overall.outcomes[key]), label, href=links.figure(key))
+                for key, label in OUTCOME_NAMES.items()
                 if overall.outcomes.get(key)
             ),
             categories=tuple(self._category(links, row) for row in entry.categories)
             if self.board.state.view
             else (),
             reasons=() if entry.rank is not None else formats.clean_texts(overall.reasons),
+            rank_href=links.figure("rank"),
         )
 
     def _text(self, value: float | None) -> str:
         return formats.score_text(value, self.low, self.high)
 
-    def _score(self, row: Tally, href: str) -> Figure:
+    def score(self, row: Tally, href: str) -> Figure:
         if row.score is None:
             return Figure(formats.DASH, "No Task has a valid attempt", href=href)
         return Figure(self._text(row.score), str(row.score), href=href)
 
-    def _interval(self, row: Tally) -> IntervalBar:
+    def interval(self, row: Tally, href: str) -> IntervalBar:
         bar = formats.interval_bar(row.score, row.low, row.high, self.low, self.high)
         if row.score is None:
-            return IntervalBar(None, None, None, "no score", "no score", "No Task has a valid attempt.")
+            return IntervalBar(None, None, None, "no score", "no score", "No Task has a valid attempt.", href)
         if row.low is None or row.high is None:
             reason = row.detail_text("unavailable_reason")
             return IntervalBar(
-                bar.point_x, None, None, f"{self._text(row.score)}, no interval", "no interval", reason
+                bar.point_x, None, None, f"{self._text(row.score)}, no interval", "no interval", reason, href
             )
         text = f"{self._text(row.low)} – {self._text(row.high)}"
         same = "Every Task scores the same, so the formula gives no width." if row.low == row.high else ""
         label = f"{self._text(row.score)}, interval {self._text(row.low)} to {self._text(row.high)}"
-        return IntervalBar(bar.point_x, bar.low_x, bar.width, label, text, same)
+        return IntervalBar(bar.point_x, bar.low_x, bar.width, label, text, same, href)
 
-    def _success(self, row: Tally, href: str) -> Figure:
+    def success(self, row: Tally, href: str) -> Figure:
         if row.success_rate is None:
             why = (
                 "No attempt is valid"
                 if self.scoring.success_threshold is not None
                 else threshold_words(self.scoring)
             )
-            return Figure(formats.DASH, why)
+            return Figure(formats.DASH, why, href=href)
         return Figure(formats.percent(row.success_rate), note=f"{row.successes} of {row.valid}", href=href)
 
     def _spread(self, entry: Entry, href: str) -> Figure:
         spread = entry.consistency("spread")
         if spread is None:
-            return Figure(formats.DASH, "No Task has two valid attempts")
+            return Figure(formats.DASH, "No Task has two valid attempts", href=href)
         return Figure(formats.score_text(spread, self.low, self.high), str(spread), href=href)
 
     def _pass_hat(self, entry: Entry, href: str) -> Figure:
         value = entry.consistency("pass_hat")
         if value is None:
-            return Figure(formats.DASH, "Needs a pass mark and a valid attempt")
+            return Figure(formats.DASH, "Needs a pass mark and a valid attempt", href=href)
         k = entry.overall.detail["consistency"]["k"]
         return Figure(formats.percent(value), note=f"k = {k}", href=href)
 
-    def _coverage(self, row: Tally, href: str) -> Figure:
+    def coverage(self, row: Tally, href: str) -> Figure:
         covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
         return Figure(formats.percent(row.coverage), note=f"{covered} of {total}", href=href)
 
-    def _cost(self, row: Tally, href: str) -> Figure:
+    def cost(self, row: Tally, href: str) -> Figure:
         measured = f"measured {row.cost_measured} of {row.cost_attempts}"
         if row.cost is None:
-            return Figure(formats.DASH, "No attempt reported a cost", measured)
+            return Figure(formats.DASH, "No attempt reported a cost", measured, href)
         least = "≥ " if row.cost_partial else ""
         title = "A lower bound: some calls reported no cost" if row.cost_partial else str(row.cost)
         return Figure(f"{least}{formats.money(row.cost)}", title, measured, href)
 
-    def _total(self, row: Tally, href: str) -> Figure:
+    def total(self, row: Tally, href: str) -> Figure:
         if row.cost_total is None:
-            return Figure(formats.DASH, "No attempt reported a cost")
+            return Figure(formats.DASH, "No attempt reported a cost", href=href)
         least = "≥ " if row.cost_partial or row.cost_measured < row.cost_attempts else ""
         title = "A lower bound: not every attempt reported its whole cost" if least else str(row.cost_total)
         return Figure(f"{least}{formats.money(row.cost_total)}", title, href=href)
 
-    def _latency(self, row: Tally, href: str) -> Figure:
+    def latency(self, row: Tally, href: str) -> Figure:
         measured = f"measured {row.latency_measured} of {row.latency_attempts}"
         if row.latency is None:
-            return Figure(formats.DASH, "No attempt reported a time", measured)
+            return Figure(formats.DASH, "No attempt reported a time", measured, href)
         return Figure(formats.seconds(row.latency), str(row.latency), measured, href)
 
     def _attempts(self, entry: Entry, href: str) -> Figure:
@@ -162,17 +162,20 @@ class RowBuilder:
         note = f"{row.attempts} of {row.planned} planned" if entry.missing else ""
         return Figure(formats.count(row.attempts), note=note, href=href)
 
-    def _category(self, links: _Links, row: Tally) -> CategoryCell:
+    def _category(self, links: EntryLinks, row: Tally) -> CategoryCell:
         covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
-        href = links.trials_with("category", row.key)
         interval = "" if row.low is None else f"{self._text(row.low)} – {self._text(row.high)}"
         bar = formats.interval_bar(row.score, None, None, self.low, self.high)
         return CategoryCell(
             name=formats.clean_text(row.detail["name"]),
             score=Figure(
-                self._text(row.score), "" if row.score is not None else "No valid attempt", href=href
+                self._text(row.score),
+                "" if row.score is not None else "No valid attempt",
+                href=links.figure("score", row.key),
             ),
             fill=round((bar.point_x or 0) / formats.BAR_WIDTH * 100, 1),
             interval=interval,
             coverage=f"{covered} of {total} Tasks",
+            column=f"category.{row.key}",
+            interval_href=links.figure("interval", row.key),
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.http import Http404
 
+from benchmarks.domain.scoring import RAN
 from benchmarks.links import revision_label
 from benchmarks.models import Configuration, Revision
 from benchmarks.selectors import find_benchmark, find_revision
@@ -19,7 +20,13 @@ from jobs.tracks import UNTRACKED
 from plural_site import formats
 from plural_site.accounts.models import Project
 
-FAILED = "failed"
+OUTCOME_GROUPS = {
+    "failed": (("agent_failure", "infrastructure_error"), "failed"),
+    "finished": (("scored", "agent_failure", "infrastructure_error", "cancelled"), "finished"),
+    "ran": (RAN, "scored or an agent failure"),
+    "ended": ((*RAN, "infrastructure_error"), "ended with a score or an error"),
+}
+"""Several outcomes that can be asked for by one name, and what they are in words."""
 HASH_PREFIX = re.compile(r"[0-9a-f]{7,64}")
 MEASURED = {"cost": ("cost_usd", "with a cost"), "latency": ("latency_seconds", "with a time")}
 
@@ -51,7 +58,8 @@ class Source:
         if prefix := query.get("agent", ""):
             agent = _find_agent(project, prefix)
             kept["agent"] = prefix
-            name = agent.job_agents.order_by("-job__started_at").values_list("name", flat=True).first()
+            named = agent.job_agents.filter(job__state=Job.State.READY)
+            name = named.order_by("-job__started_at").values_list("name", flat=True).first()
             words.append(f"Agent {formats.clean_text(name or agent.model)}")
         return cls(revision, track, agent, kept, tuple(words))
 
@@ -95,20 +103,22 @@ class TrialFilter:
     outcome: str
     measured: str
     job: str
+    """Ids of the Jobs that alone count, with commas between; '' for all."""
 
     @classmethod
     def parse(cls, project: Project, query: Mapping[str, str]) -> TrialFilter:
         """Raises Http404 where it names what is not there; unknown values of a fixed list are left out."""
         source = Source.parse(project, query)
         job = _text(query, "job")
-        if job and not Job.objects.visible(project).filter(client_job_id=job).exists():
+        jobs = set(job.split(",")) if job else set()
+        if jobs and Job.objects.visible(project).filter(client_job_id__in=jobs).count() < len(jobs):
             raise Http404("No such Job in this project.")
         outcome, measured = query.get("outcome", ""), query.get("measured", "")
         return cls(
             source=source,
             task=_text(query, "task"),
             category=_text(query, "category") if source.revision else "",
-            outcome=outcome if outcome in OUTCOME_WORDS or outcome == FAILED else "",
+            outcome=outcome if outcome in OUTCOME_WORDS or outcome in OUTCOME_GROUPS else "",
             measured=measured if measured in MEASURED else "",
             job=job,
         )
@@ -130,13 +140,14 @@ class TrialFilter:
     def words(self) -> tuple[str, ...]:
         words = list(self.source.words)
         if self.job:
-            words.append(self.job)
+            words.append(self.job.replace(",", ", "))
         if self.task:
             words.append(f"Task {formats.clean_text(self.task)}")
         if self.category:
             words.append(f"category {formats.clean_text(self.category)}")
         if self.outcome:
-            words.append("failed" if self.outcome == FAILED else OUTCOME_WORDS[self.outcome][0].lower())
+            group = OUTCOME_GROUPS.get(self.outcome)
+            words.append(group[1] if group else OUTCOME_WORDS[self.outcome][0].lower())
         if self.measured:
             words.append(f"finished and {MEASURED[self.measured][1]}")
         return tuple(words)
@@ -152,18 +163,18 @@ class TrialFilter:
         if self.source.agent:
             trials = trials.filter(job_agent__configuration=self.source.agent)
         if self.job:
-            trials = trials.filter(job__client_job_id=self.job)
+            trials = trials.filter(job__client_job_id__in=self.job.split(","))
         if self.task:
             trials = trials.filter(Q(pin__name=self.task) | Q(pin__isnull=True, task_name=self.task))
         if self.category:
             trials = trials.filter(pin__categories__slug=self.category)
-        if self.outcome == FAILED:
-            trials = trials.filter(outcome__in=["agent_failure", "infrastructure_error"])
+        if self.outcome in OUTCOME_GROUPS:
+            trials = trials.filter(outcome__in=OUTCOME_GROUPS[self.outcome][0])
         elif self.outcome:
             trials = trials.filter(outcome=self.outcome)
         if self.measured:
             column = MEASURED[self.measured][0]
-            trials = trials.filter(**{f"{column}__isnull": False}, outcome__in=["scored", "agent_failure"])
+            trials = trials.filter(**{f"{column}__isnull": False}, outcome__in=RAN)
         return trials
 
 

@@ -22,6 +22,8 @@ class IntervalBar:
     text: str
     """E.g. "94.2 – 100.0" or "no interval"."""
     reason: str = ""
+    href: str = ""
+    """How it was computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ class CategoryCell:
     interval: str
     coverage: str
     """E.g. "4 of 4 Tasks"."""
+    column: str = ""
+    """Key of its column."""
+    interval_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,9 @@ class BoardRow:
     categories: tuple[CategoryCell, ...]
     reasons: tuple[str, ...]
     """Why it is not ranked; empty for ranked entries."""
+    rank_href: str = ""
+    alike: tuple[Figure, ...] = ()
+    """Neighbours in rank that it can't be told apart from: text "≈ 2", href to the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +133,88 @@ class BoardFilters:
     jobs: tuple[Option, ...]
     """Every Job of the board; `chosen` ones alone count, all of them where none is chosen."""
     active: bool
+    words: tuple[str, ...]
+    """What the board is limited to, e.g. "ranked entries"."""
+    narrowing: int
+    """How many of model, harness, score, cost and rank do so."""
+    clear_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChartMark:
+    """A line of the legend. `kind` is "1" to "6", "rest", "unranked" or "frontier"."""
+
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    href: str
+    """The entry's row in the board."""
+    agent: str
+    amount: Figure
+    score: str
+    interval: str
+    remark: str
+    """E.g. "on the frontier" or "not drawn: of unknown cost"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPart:
+    title: str
+    says: str
+    notes: tuple[str, ...]
+    """What isn't drawn, and what is drawn with a reservation."""
+    figure_href: str
+    """Address of the figure, '' where there is nothing to draw."""
+    axes: tuple[Choice, ...]
+    scales: tuple[Choice, ...]
+    scope: str
+    scopes: tuple[Choice, ...]
+    """All Tasks and each category; empty where the release has no categories."""
+    marks: tuple[ChartMark, ...]
+    amount_label: str
+    score_unit: str
+    rows: tuple[ChartRow, ...]
+    """The same as a table: what is drawn from cheap to dear, then the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChooserPick:
+    """The choice on the whole release or on one category; `name` is '' where there is none."""
+
+    scope: str
+    name: str
+    href: str
+    cost: str
+    score: str
+    reasons: tuple[str, ...]
+    doubts: tuple[str, ...]
+    runners_up: tuple[str, ...]
+    more: int
+    """Further runners-up."""
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChooserPart:
+    """A form (GET) with the fields `floor` and `tolerance`, and what follows from them."""
+
+    action: str
+    carried: tuple[tuple[str, str], ...]
+    floor: str
+    tolerance: str
+    """Per cent."""
+    unit: str
+    asked: str
+    """The question in words, '' where no floor is given."""
+    overall: ChooserPick | None
+    categories: tuple[ChooserPick, ...]
+    differs: str
+    """On which categories the overall choice isn't the choice."""
+    example: str
+    example_href: str
     clear_href: str
 
 
@@ -146,6 +236,8 @@ class BoardPage:
     """"Overview" and "Categories"; empty where the release has no categories."""
     filters: BoardFilters
     columns: tuple[Column, ...]
+    hidden: tuple[str, ...]
+    """Keys of columns that the rows leave out as the heads do."""
     show_categories: bool
     range_low: str
     range_high: str
@@ -160,8 +252,16 @@ class BoardPage:
     track_rules: tuple[str, ...]
     track_example: str
     """YAML to add where the release declares no track, '' otherwise."""
+    matches_nothing: bool
+    """There are entries, and the filters leave none."""
+    chart: ChartPart
+    chooser: ChooserPart
     csv_href: str
     json_href: str
+    compare_href: str
+    grid_href: str
+    alike_note: str
+    """What the marks of neighbours mean; '' where there is nothing to say."""
     this_href: str
 
 

@@ -245,7 +245,8 @@ def _place(
     job.started_at = header.started_at
     job.finished_at = header.finished_at or job.finished_at
     job.aggregates = [dict(row) for row in header.aggregates] or job.aggregates
-    job.notes = [asdict(note) for note in (*header.notes, *notes)]
+    fresh = [asdict(note) for note in (*header.notes, *notes)]
+    job.notes = fresh + [note for note in job.notes if note not in fresh]
     job.pack_id = staged.segments[staged.pack.segment].digest
     job.files = _files(staged.pack)
     _fit([job], header.folder)

@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 VIEWS = ("", "categories")
+AXES = ("", "latency")
+SCALES = ("", "linear")
 MOST_JOBS = 200
 
 
@@ -18,8 +20,8 @@ MOST_JOBS = 200
 class BoardState:
     """Everything a reader can choose on a board. '' and () mean the default, which the address leaves out.
 
-    `min` is in the units that the score is shown in, `cost` in USD per attempt. Names are those of the
-    address's parameters.
+    `min` and `floor` are in the units that the score is shown in, `cost` in USD per attempt, `tolerance` in
+    per cent. `x`, `scale` and `category` are the chart's. Names are those of the address's parameters.
     """
 
     track: str = ""
@@ -33,6 +35,11 @@ class BoardState:
     cost: str = ""
     ranked: str = ""
     hide: tuple[str, ...] = ()
+    x: str = ""
+    scale: str = ""
+    category: str = ""
+    floor: str = ""
+    tolerance: str = ""
 
     @classmethod
     def parse(cls, query: QueryDict) -> BoardState:
@@ -45,12 +52,17 @@ class BoardState:
                 several = isinstance(field.default, tuple)
                 values[field.name] = tuple(dict.fromkeys(given))[:MOST_JOBS] if several else given[-1]
         state = cls(**values)
+        tolerance = number(state.tolerance)
         return replace(
             state,
             view=state.view if state.view in VIEWS else "",
             min=state.min if number(state.min) is not None else "",
             cost=state.cost if number(state.cost) is not None else "",
             ranked="1" if state.ranked == "1" else "",
+            x=state.x if state.x in AXES else "",
+            scale=state.scale if state.scale in SCALES else "",
+            floor=state.floor if number(state.floor) is not None else "",
+            tolerance=state.tolerance if tolerance is not None and tolerance >= 0 else "",
         )
 
     def query(self, **changes: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
@@ -40,6 +40,18 @@ class Group:
     models_used: set[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One configuration's attempts on one release and track, and what they add up to."""
+
+    configuration: Configuration
+    attempts: list[Attempt]
+    result: ConfigurationResult
+    planned: int
+    recorded: int
+    """Trials at planned Tasks that left a result, with every copy of one that several Jobs hold."""
+
+
 def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -> None:
     """Recomputes the tallies of these configurations on one release and track."""
     wanted = sorted(set(configurations))
@@ -56,14 +68,34 @@ def compute(
     jobs: Sequence[str] | None = None,
 ) -> list[Tally]:
     """Tallies, not stored: of some configurations or all, over all landed Jobs or only those named."""
+    rows: list[Tally] = []
+    for found in evaluate(revision, track_ref, configurations=configurations, jobs=jobs):
+        rows += _rows(
+            revision=revision,
+            track_ref=track_ref,
+            configuration=found.configuration,
+            result=found.result,
+            planned=found.planned,
+        )
+    return rows
+
+
+def evaluate(
+    revision: Revision,
+    track_ref: str,
+    *,
+    configurations: Sequence[int] | None = None,
+    jobs: Sequence[str] | None = None,
+) -> Iterator[Evaluation]:
+    """From Trials to figures, in four queries: as `compute` chooses them."""
     rules = rules_from_content(revision.content)
     names = list(revision.pins.values_list("name", flat=True))
     track = next((t for t in rules.tracks if t.reference == track_ref), None)
     agents = _agents(revision, track_ref, configurations, jobs)
     groups = _attempts(revision, track_ref, sorted(agents), jobs)
-    rows: list[Tally] = []
     for configuration in Configuration.objects.filter(pk__in=agents):
         group = groups.get(configuration.pk) or Group([], set())
+        own = agents[configuration.pk]
         result = aggregate(
             names,
             group.attempts,
@@ -71,19 +103,11 @@ def compute(
             categories=rules.categories,
             required_attempts=track.attempts if track else 1,
             compared_attempts=track.attempts if track else None,
-            blocking_issues=blocking_issues(
-                track, configuration, agents[configuration.pk], group.models_used
-            ),
+            blocking_issues=blocking_issues(track, configuration, own, group.models_used),
         )
-        planned = sum(agent.planned for agent in agents[configuration.pk])
-        rows += _rows(
-            revision=revision,
-            track_ref=track_ref,
-            configuration=configuration,
-            result=result,
-            planned=planned,
-        )
-    return rows
+        planned = sum(agent.planned for agent in own)
+        recorded = sum(agent.recorded - agent.unplanned for agent in own)
+        yield Evaluation(configuration, group.attempts, result, planned, recorded)
 
 
 def _attempts(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs import views
+from jobs import views, views_chart, views_compare, views_proof
 
 app_name = "jobs"
 urlpatterns = [
@@ -13,6 +13,24 @@ urlpatterns = [
         r"/leaderboard\.(?P<kind>csv|json)$",
         views.export,
         name="export",
+    ),
+    re_path(
+        r"^projects/(?P<project>[-a-z0-9]+)/benchmarks/(?P<slug>[-a-z0-9]+)@(?P<selector>[^/]+)/chart\.json$",
+        views_chart.chart,
+        name="chart",
+    ),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/compare",
+        views_compare.compare,
+        name="compare",
+    ),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/grid", views_compare.grid, name="grid"
+    ),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/proof",
+        views_proof.proof,
+        name="proof",
     ),
     path("projects/<slug:project>/jobs", views.jobs, name="jobs"),
     path("projects/<slug:project>/jobs/<slug:job_id>", views.job, name="job"),

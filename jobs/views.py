@@ -30,7 +30,9 @@ def board(request: SignedInRequest, project: str, slug: str, selector: str) -> H
     found = project_for(request.user, project, Need.READ)
     revision = find_revision(find_benchmark(found, slug), selector)
     page = board_page(load_board(found, revision, BoardState.parse(request.GET)))
-    return render_page(request, "jobs/board.html", "jobs/_board.html", {"project": found, "page": page})
+    response = render_page(request, "jobs/board.html", "jobs/_board.html", {"project": found, "page": page})
+    response.headers["HX-Push-Url"] = page.this_href  # without the fields that a form leaves empty
+    return response
 
 
 @require_safe

@@ -250,10 +250,10 @@ class _Chooser:
             )
         if chosen.cost.measured < chosen.cost.attempts:
             yield (
-                f"The cost of {chosen.name} is known of {chosen.cost.measured} of its "
-                f"{chosen.cost.attempts} attempts only."
+                f"The cost of {chosen.name} is known for only {chosen.cost.measured} of its "
+                f"{chosen.cost.attempts} attempts."
             )
-        better = [drop.candidate for drop in self.dropped if self._might_win(drop.candidate, chosen)]
+        better = [drop.candidate for drop in self.dropped if self._might_win(drop.candidate)]
         if better:
             yield (
                 f"{_names(better)} would be preferred by cost or latency, and the 95 % interval "
@@ -268,7 +268,7 @@ class _Chooser:
                 "no more: the cost isn't fully known."
             )
 
-    def _might_win(self, candidate: Candidate, chosen: Candidate) -> bool:
+    def _might_win(self, candidate: Candidate) -> bool:
         """Whether it falls short of the floor by no more than its interval and would be chosen otherwise."""
         high = candidate.uncertainty.high
         return (
@@ -286,7 +286,7 @@ class _Chooser:
         if not self._reaches(candidate):
             return False
         bound = candidate.cost.value
-        return bound is None or bound <= _cost(chosen) * (1 + self.tolerance)
+        return not _reported(bound) or bound <= _cost(chosen) * (1 + self.tolerance)
 
     def _cost(self, candidate: Candidate) -> str:
         return self.write.cost(_cost(candidate))
@@ -294,18 +294,6 @@ class _Chooser:
 
 def _known(measure: Measure) -> float | None:
     return measure.value if _reported(measure.value) and not measure.partial else None
-
-
-def _cost(self, candidate: Candidate) -> str:
-    return self.write.cost(_cost(candidate))
-
-
-def _known(measure: Measure) -> float | None:
-    return measure.value if _reported(measure.value) and not measure.partial else None
-
-
-def _reported(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
 
 
 def _cost(candidate: Candidate) -> float:

@@ -10,6 +10,7 @@ Only common Tasks count: those where both entries have a valid attempt. Two view
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -31,6 +32,7 @@ from benchmarks.domain.types import Scoring
 
 FEWEST_DIFFERING = 6
 """With fewer differing Tasks no two-sided exact p can fall below 0.05: five give 2/2^5 = 0.0625."""
+NO_SPREAD = "The difference is the same at every common Task, so nothing shows how far it would vary."
 TestMethod = Literal["mcnemar", "sign_flip_exact", "sign_flip_random"]
 _ROUNDING = 1e-12
 """Task scores closer than this share of the figures they are made of differ by rounding only."""
@@ -190,9 +192,9 @@ def standings(entries: Sequence[TaskScores], scoring: Scoring) -> tuple[Standing
     are then never too narrow, perhaps a little wide.
     """
     rounding = _rounding(scoring, entries)
-    weights = {
-        name: scoring.task_weights.get(name, 1.0) for name in dict.fromkeys(n for e in entries for n in e)
-    }
+    names = list(dict.fromkeys(name for entry in entries for name in entry))
+    shares = _shares([scoring.task_weights.get(name, 1.0) for name in names])
+    weights = dict(zip(names, shares, strict=True))
     pairs = list(combinations(range(len(entries)), 2))
     sums, ps = [], []
     for i, j in pairs:
@@ -225,11 +227,13 @@ def _difference(
 ) -> Difference:
     score_a = _weighted_mean([task.a.score for task in tasks], weights) or 0.0
     score_b = _weighted_mean([task.b.score for task in tasks], weights) or 0.0
-    value = score_a - score_b
-    error, reason = None, _no_interval(tasks, scoring, rounding)
-    low = high = None
+    value = _apart(score_a, score_b)
+    reason = _too_few_tasks(len(tasks), scoring)
+    error = low = high = None
     if reason is None:
-        error = _standard_error([task.difference for task in tasks], weights, value)
+        error = _standard_error([task.difference for task in tasks], weights, value, rounding)
+        reason = None if error else NO_SPREAD
+    if error:
         margin = student_t_quantile(1 - ALPHA / 2, len(tasks) - 1) * error
         low, high = value - margin, value + margin
     return Difference(
@@ -244,28 +248,26 @@ def _difference(
     )
 
 
-def _no_interval(tasks: Sequence[TaskDifference], scoring: Scoring, rounding: float) -> str | None:
-    m, needed = len(tasks), scoring.min_tasks_for_interval
-    if m < needed:
-        return f"An interval needs at least {needed} common Tasks; there are {m}."
-    if _constant(tasks, rounding):
-        return "The difference is the same at every common Task, so nothing shows how far it would vary."
-    return None
+def _too_few_tasks(m: int, scoring: Scoring) -> str | None:
+    needed = scoring.min_tasks_for_interval
+    return None if m >= needed else f"An interval needs at least {needed} common Tasks; there are {m}."
 
 
-def _constant(tasks: Sequence[TaskDifference], rounding: float = 0.0) -> bool:
-    differences = [task.difference for task in tasks]
-    return max(differences) - min(differences) <= 2 * rounding
-
-
-def _standard_error(differences: Sequence[float], weights: Sequence[float], center: float) -> float:
+def _standard_error(
+    differences: Sequence[float], weights: Sequence[float], center: float, rounding: float
+) -> float | None:
+    """None where the differences don't vary: a width of zero would be no finding."""
     n = len(differences)
+    if max(differences) - min(differences) <= 2 * rounding:
+        return None
     scale = _exponent(differences)
     terms = (
         (share * (math.ldexp(difference, -scale) - math.ldexp(center, -scale))) ** 2
         for share, difference in zip(_shares(weights), differences, strict=True)
     )
-    return math.ldexp(math.sqrt(n / (n - 1) * math.fsum(terms)), scale)
+    error = math.sqrt(n / (n - 1) * math.fsum(terms))
+    size = 2.0**scale if scale < sys.float_info.max_exp else sys.float_info.max
+    return min(error * size, sys.float_info.max) or None
 
 
 def _paired_test(tasks: Sequence[TaskDifference], weights: Sequence[float], scoring: Scoring) -> PairedTest:
@@ -320,31 +322,31 @@ def _detectable(tasks: Sequence[TaskDifference], weighted: Difference | None) ->
     if weighted is None or weighted.standard_error is None:
         reason = "No Task is common." if weighted is None else weighted.unavailable_reason or ""
         return Detectable(None, None, None, reason)
-    m = len(tasks)
-    total = m * weighted.standard_error**2
-    noise = _noise(tasks)
-    within = 0.0 if noise is None else min(noise, total)
-    between = total - within
-    value = weighted.value
+    m, error = len(tasks), weighted.standard_error
+    noise = _noise(tasks, error)  # variances in units of the squared error: then all of them make m
+    within = 0.0 if noise is None else min(noise, m)
+    between = m - within
+    value = weighted.value / error
     return Detectable(
-        difference=detectable_difference(m, between, within),
-        with_more_attempts=None if noise is None else detectable_difference(m, between, 0.0),
-        tasks_for_observed=math.ceil(tasks_needed(value, between, within)) if value else None,
+        difference=error * detectable_difference(m, between, within),
+        with_more_attempts=None if noise is None else error * detectable_difference(m, between, 0.0),
+        tasks_for_observed=max(math.ceil(tasks_needed(value, between, within)), 1) if value else None,
         assumes="Found in 4 of 5 repeats (80 % power, two-sided 5 % level); the Tasks are a sample of Tasks "
         "like these, their differences vary as they do here, and their mean is about normal.",
     )
 
 
-def _noise(tasks: Sequence[TaskDifference]) -> float | None:
-    """What attempts add to the variance of one Task's difference, weighted; None where it doesn't show."""
+def _noise(tasks: Sequence[TaskDifference], unit: float) -> float | None:
+    """Variance that attempts add to a Task's difference, over `unit` squared; None where it doesn't show."""
     m = len(tasks)
     terms = []
     for share, task in zip(_shares([task.weight for task in tasks]), tasks, strict=True):
         for side in (task.a, task.b):
             if side.spread is None:
                 return None
-            terms.append(m * share**2 * side.spread**2 / side.valid)
-    return math.fsum(terms)
+            term = m * share * (side.spread / unit)
+            terms.append(term * term / side.valid)
+    return math.fsum(terms) / m
 
 
 def _terms(a: TaskScores, b: TaskScores, weights: Mapping[str, float], rounding: float) -> list[float]:
@@ -355,8 +357,10 @@ def _terms(a: TaskScores, b: TaskScores, weights: Mapping[str, float], rounding:
     ]
 
 
-def _apart(a: float, b: float, rounding: float) -> float:
-    return 0.0 if abs(a - b) <= rounding else a - b
+def _apart(a: float, b: float, rounding: float = 0.0) -> float:
+    """a - b, 0 where that is rounding, and always finite."""
+    largest = sys.float_info.max
+    return 0.0 if abs(a - b) <= rounding else min(max(a - b, -largest), largest)
 
 
 def _rounding(scoring: Scoring, entries: Iterable[TaskScores]) -> float:

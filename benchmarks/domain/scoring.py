@@ -41,6 +41,8 @@ OUTCOMES: tuple[Outcome, ...] = ("scored", "agent_failure", "infrastructure_erro
 PENDING_STATUSES = frozenset({"queued", "provisioning", "running", "verifying", "awaiting_review"})
 BUDGET_STOPS = frozenset({"max_turns", "max_seconds", "max_cost"})
 AGENT_ERRORS = frozenset({"harness_failed", "protocol_failed", "evidence_missing"})
+RAN: tuple[Outcome, ...] = ("scored", "agent_failure")
+"""Outcomes of attempts that cost and latency are measured over."""
 
 
 def classify(attempt: Attempt, scoring: Scoring | None) -> Outcome:
@@ -60,6 +62,23 @@ def classify(attempt: Attempt, scoring: Scoring | None) -> Outcome:
         or attempt.error_code in AGENT_ERRORS
     )
     return "agent_failure" if agent_failed else "infrastructure_error"
+
+
+def counted_value(attempt: Attempt, outcome: Outcome, scoring: Scoring) -> float | None:
+    """What an attempt brings into its Task's score; None where it is not valid.
+
+    -0.0 becomes 0.0: they compare equal, print apart.
+    """
+    if outcome == "scored" and attempt.score is not None:
+        return attempt.score + 0.0
+    if outcome == "agent_failure" and scoring.agent_failure == "zero":
+        return scoring.score_range[0] + 0.0
+    return None
+
+
+def measured_value(reported: float | None, outcome: Outcome) -> float | None:
+    """A cost or a time as it is measured; None where there is none or the attempt does not count for it."""
+    return reported + 0.0 if outcome in RAN and _reported(reported) else None
 
 
 def aggregate(
@@ -146,23 +165,21 @@ class _Tally:
     def add(self, attempt: Attempt, outcome: Outcome, scoring: Scoring) -> None:
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
         self.attempts.append(attempt)
-        if outcome == "scored" and attempt.score is not None:
-            self.values.append(attempt.score + 0.0)  # -0.0 becomes 0.0: they compare equal, print apart
-        elif outcome == "agent_failure":
-            if scoring.agent_failure == "zero":
-                self.values.append(scoring.score_range[0] + 0.0)
-        else:
-            return
-        if _reported(attempt.cost_usd):
-            self.costs.append(attempt.cost_usd + 0.0)
+        counted = counted_value(attempt, outcome, scoring)
+        if counted is not None:
+            self.values.append(counted)
+        cost = measured_value(attempt.cost_usd, outcome)
+        if cost is not None:
+            self.costs.append(cost)
             self.cost_partial = self.cost_partial or attempt.cost_partial
-        if _reported(attempt.latency_seconds):
-            self.latencies.append(attempt.latency_seconds + 0.0)
+        latency = measured_value(attempt.latency_seconds, outcome)
+        if latency is not None:
+            self.latencies.append(latency)
 
     @property
     def ran(self) -> int:
         """Attempts that cost and latency are measured over."""
-        return self.outcomes.get("scored", 0) + self.outcomes.get("agent_failure", 0)
+        return sum(self.outcomes.get(outcome, 0) for outcome in RAN)
 
 
 class _Group:
@@ -343,12 +360,12 @@ def _measure(values: list[float], ran: int, *, partial: bool = False) -> Measure
         value=_mean(values),
         measured=len(values),
         attempts=ran,
-        total=_total(values),
+        total=total(values),
         partial=partial,
     )
 
 
-def _total(values: Sequence[float]) -> float | None:
+def total(values: Sequence[float]) -> float | None:
     """Sum, None over nothing and where it is more than a float holds."""
     try:
         return math.fsum(values) if values else None

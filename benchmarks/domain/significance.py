@@ -135,7 +135,7 @@ def detectable_difference(tasks: int, between: float, noise: float) -> float:
 
 def tasks_needed(difference: float, between: float, noise: float) -> float:
     """Number of Tasks that makes a true `difference` detectable, by the same formula."""
-    return _normal_sum() ** 2 * (between + noise) / difference**2
+    return _normal_sum() ** 2 * (between + noise) / difference / difference
 
 
 def _normal_sum() -> float:

@@ -6,7 +6,7 @@ costs the template engine ten times as long. Every text is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
-OVERVIEW: tuple[tuple[str, Callable[[BoardRow], Figure]], ...] = (
-    ("Success rate", attrgetter("success")),
-    ("Spread over attempts", attrgetter("spread")),
-    ("All attempts succeed", attrgetter("pass_hat")),
-    ("Coverage", attrgetter("coverage")),
-    ("Cost per attempt", attrgetter("cost")),
-    ("Total cost", attrgetter("total_cost")),
-    ("Latency per attempt", attrgetter("latency")),
-    ("Attempts", attrgetter("attempts")),
-    ("Jobs", attrgetter("jobs")),
+OVERVIEW: tuple[tuple[str, str, Callable[[BoardRow], Figure]], ...] = (
+    ("success", "Success rate", attrgetter("success")),
+    ("spread", "Spread over attempts", attrgetter("spread")),
+    ("pass", "All attempts succeed", attrgetter("pass_hat")),
+    ("coverage", "Coverage", attrgetter("coverage")),
+    ("cost", "Cost per attempt", attrgetter("cost")),
+    ("total", "Total cost", attrgetter("total_cost")),
+    ("latency", "Latency per attempt", attrgetter("latency")),
+    ("attempts", "Attempts", attrgetter("attempts")),
+    ("jobs", "Jobs", attrgetter("jobs")),
 )
+"""Key of the column, name in a row's details, figure."""
 
 
 @register.simple_tag
@@ -42,18 +43,18 @@ def figure_cells(*figures: Figure) -> SafeString:
 
 
 @register.simple_tag
-def overview_cells(row: BoardRow) -> SafeString:
-    """The cells of a board row's overview, in the order of `OVERVIEW`."""
-    return _html([_cell(figure(row)) for _, figure in OVERVIEW])
+def overview_cells(row: BoardRow, hidden: Collection[str] = ()) -> SafeString:
+    """The cells of a board row's overview, in the order of `OVERVIEW`, without the columns left out."""
+    return _html([_cell(figure(row)) for key, _, figure in OVERVIEW if key not in hidden])
 
 
 @register.simple_tag
 def overview_pairs(row: BoardRow) -> SafeString:
-    """The same figures as terms of a description list.
+    """All figures of the overview as terms of a description list.
 
     Why a figure is unknown, or a lower bound, stands here as text: a cell says it on hover only.
     """
-    return _html([_pair(label, figure(row)) for label, figure in OVERVIEW])
+    return _html([_pair(label, figure(row)) for _, label, figure in OVERVIEW])
 
 
 @register.simple_tag
@@ -63,14 +64,14 @@ def outcome_links(outcomes: Iterable[Figure]) -> SafeString:
 
 
 @register.simple_tag
-def category_cells(cells: Iterable[CategoryCell]) -> SafeString:
-    """A table cell for each category: score, bar, interval, coverage."""
-    return _html([_category_cell(cell) for cell in cells])
+def category_cells(cells: Iterable[CategoryCell], hidden: Collection[str] = ()) -> SafeString:
+    """A table cell for each category whose column isn't left out: score, bar, interval, coverage."""
+    return _html([_category_cell(cell) for cell in cells if cell.column not in hidden])
 
 
 @register.simple_tag
 def category_pairs(cells: Iterable[CategoryCell]) -> SafeString:
-    """The same categories as terms of a description list."""
+    """All categories as terms of a description list."""
     return _html([_pair(cell.name, cell.score, cell.interval, cell.coverage) for cell in cells])
 
 
@@ -92,7 +93,7 @@ def interval_cell(bar: IntervalBar) -> SafeString:
         [
             f'<td class="interval"{title}><svg class="iv" viewBox="0 0 160 16" role="img" ',
             f'aria-label="{escape(bar.label)}">{marks}</svg>',
-            f'<span class="sub" aria-hidden="true">{escape(bar.text)}</span></td>',
+            f'<span class="sub">{_linked(bar.text, bar.href)}</span></td>',
         ]
     )
 
@@ -119,7 +120,7 @@ def _category_cell(cell: CategoryCell) -> str:
         '<svg class="mini" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         '<rect class="mini-track" width="100" height="4"/>'
         f'<rect class="mini-fill" width="{cell.fill}" height="4"/></svg>'
-        f'<span class="sub">{escape(cell.interval)}</span>'
+        f'<span class="sub">{_linked(cell.interval, cell.interval_href)}</span>'
         f'<span class="sub">{escape(cell.coverage)}</span></td>'
     )
 
@@ -132,5 +133,8 @@ def _pair(label: str, figure: Figure, *more: str) -> str:
 
 
 def _number(figure: Figure, suffix: str = "") -> str:
-    text = escape(figure.text + suffix)
-    return f'<a href="{escape(figure.href)}">{text}</a>' if figure.href else text
+    return _linked(figure.text + suffix, figure.href)
+
+
+def _linked(text: str, href: str) -> str:
+    return f'<a href="{escape(href)}">{escape(text)}</a>' if text and href else escape(text)

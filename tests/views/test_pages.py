@@ -307,8 +307,8 @@ def test_revisions_are_selected_in_every_form(project: Project, visitor: Client,
         assert page_of(visitor, BENCHMARK, revision=selector).number == 1
     assert page_of(visitor, BENCHMARK).number == 2
     for selector in (
-        "9", "#", "#x", "0", "-1", "1.0", "sha256:", "sha256:abc", "0" * 64, "rev_x", "rev_999", "9" * 40, "\0",
-        "1\0", "é", "²", "None", "x" * 3000,
+        "9", "#", "#x", "0", "-1", "1.0", "sha256:", "sha256:abc", "0" * 64, "rev_x", "rev_999", "9" * 40,
+        "\0", "1\0", "é", "²", "None", "x" * 3000,
     ):  # fmt: skip
         quoted = quote(selector, safe="")
         assert visitor.get(f"{BENCHMARK}@{quoted}").status_code == 404, selector
@@ -460,8 +460,8 @@ def hostile(project: Project, tmp_path: Path) -> None:
         AgentSpec(name="{{ page }}{% now %}", model="&lt;b&gt;", harness="'\"><img src=x>"),
     ]
     outcome = Outcome(
-        feedback=EVIL,
-        evidence=(EVIL, {EVIL: [EVIL]}),
+        feedback=f"{EVIL}\0",
+        evidence=(EVIL, {f"{EVIL}\0": [f"{EVIL}\0"]}),
         scores={f"part {EVIL}": 0.5},
         models=(f"big/{EVIL}",),
         artifacts={"odd <b>&'\".txt": b"<script>alert(1)</script>"},
@@ -530,8 +530,8 @@ RUBBISH = (
     "W" * 2000,
 )
 PARAMETERS = (
-    "benchmark", "revision", "track", "agent", "task", "category", "outcome", "measured", "job", "cursor", "sort",
-    "view", "tasks",
+    "benchmark", "revision", "track", "agent", "task", "category", "outcome", "measured", "job", "cursor",
+    "sort", "view", "tasks", "q", "model", "harness", "min", "cost", "ranked", "hide",
 )  # fmt: skip
 
 
