@@ -75,11 +75,11 @@ def load_board(project: Project, revision: Revision, state: BoardState, *, with_
 
 def _passes(entry: Entry, state: BoardState, scoring: Scoring) -> bool:
     least, most = number(state.min), number(state.cost)
-    if state.q and not any(state.q.casefold() in name.casefold() for name in entry.names):
+    if state.q and not any(state.q.casefold() in plain_name(name).casefold() for name in entry.names):
         return False
-    if state.model and entry.configuration.model != state.model:
+    if state.model and plain_name(entry.configuration.model) != state.model:
         return False
-    if state.harness and entry.harness != state.harness:
+    if state.harness and plain_name(entry.harness) != state.harness:
         return False
     if state.ranked and entry.rank is None:
         return False
@@ -87,6 +87,11 @@ def _passes(entry: Entry, state: BoardState, scoring: Scoring) -> bool:
     if least is not None and (score is None or score < from_shown(least, scoring)):
         return False
     return most is None or (cost is not None and cost <= most)
+
+
+def plain_name(text: str) -> str:
+    """A name from outside as the state of a board holds it."""
+    return formats.clean_text(text).strip()
 
 
 def from_shown(value: float, scoring: Scoring) -> float:

@@ -11,7 +11,7 @@ from benchmarks.domain.tracks import describe_track
 from benchmarks.links import board_href, revision_label
 from benchmarks.pages import Crumb
 from benchmarks.track_example import TRACK_EXAMPLE
-from jobs.board import INTERVAL_WORDS, Board
+from jobs.board import INTERVAL_WORDS, Board, plain_name
 from jobs.board_columns import ALWAYS, Columns
 from jobs.board_rows import RowBuilder
 from jobs.chart_part import chart_part
@@ -68,7 +68,7 @@ class _Page:
             show_categories=bool(self.state.view),
             range_low=self._text(self.low),
             range_high=self._text(self.high),
-            rows=tuple(replace(row, alike=marks.by_key.get(row.key, ())) for row in map(rows.row, ranked)),
+            rows=tuple(replace(row, alike=marks.of(row.key)) for row in map(rows.row, ranked)),
             unranked=tuple(rows.row(entry) for entry in unranked),
             summary=self._summary(len(ranked), len(unranked)),
             caption=columns.caption(),
@@ -169,8 +169,8 @@ class _Page:
 
     def _filters(self, columns: Columns) -> BoardFilters:
         state, board = self.state, self.board
-        models = Counter(entry.configuration.model for entry in board.entries)
-        harnesses = Counter(entry.harness for entry in board.entries)
+        models = Counter(plain_name(entry.configuration.model) for entry in board.entries)
+        harnesses = Counter(plain_name(entry.harness) for entry in board.entries)
         words = self._filter_words()
         jobs = {agent.job.client_job_id: agent.job for entry in board.all_entries for agent in entry.agents}
         return BoardFilters(
@@ -200,7 +200,7 @@ class _Page:
                 for job_id, job in sorted(jobs.items(), key=lambda item: item[1].started_at, reverse=True)
             ),
             active=bool(words or state.hide),
-            words=tuple(formats.clean_texts(words)),
+            words=tuple(words),
             narrowing=sum(map(bool, (state.model, state.harness, state.min, state.cost, state.ranked))),
             clear_href=board.href(q="", model="", harness="", min="", cost="", ranked="", hide=(), job=()),
         )
@@ -209,7 +209,4 @@ class _Page:
 def _options(found: Counter[str], chosen: str) -> list[Option]:
     if chosen:
         found.setdefault(chosen, 0)
-    return [
-        Option(name, f"{formats.clean_text(name)} ({count})", name == chosen)
-        for name, count in sorted(found.items())
-    ]
+    return [Option(name, f"{name} ({count})", name == chosen) for name, count in sorted(found.items())]

@@ -61,10 +61,11 @@ class _Part:
     def _says(self) -> str:
         plot = self.plot
         where = f"On {formats.clean_text(plot.category.name)}: " if plot.category else ""
+        none = f"{where}no" if where else "No"
         if not plot.drawn:
-            return f"{where}no entry shown has both a score and a known {self._amount_name()}."
+            return f"{none} entry shown has both a score and a known {self._amount_name()}."
         if not plot.frontier:
-            return f"{where}no entry that is drawn is ranked, so there is no frontier."
+            return f"{none} entry that is drawn is ranked, so there is no frontier."
         names = listed([point.name for point in plot.frontier], most=4)
         more, less = ("costs more", "costs less") if plot.by == "cost" else ("takes longer", "is faster")
         if len(plot.frontier) == 1:
@@ -97,7 +98,11 @@ class _Part:
             )
         free = [point.name for point in plot.drawn if plot.amount(point) <= 0]
         if free and plot.is_log:
-            notes.append(f"A log scale has no place for zero: {listed(free)} stands at its left end.")
+            notes.append(f"At the left end, as a log scale has no place for zero: {listed(free)}.")
+        if free and not plot.is_log and not self.board.state.scale:
+            notes.append("A log scale has no place for zero, so the scale is linear.")
+        if len(plot.named) < len(plot.drawn):
+            notes.append("Only the frontier and the first entries are named; the table has them all.")
         if plot.floor is not None and not self.low <= plot.floor <= self.high:
             notes.append("The floor lies outside the range of scores, so it isn't drawn.")
         return notes
@@ -124,7 +129,11 @@ class _Part:
     def _row(self, point: Candidate) -> ChartRow:
         measure, interval = self.plot.measure(point), point.uncertainty
         reason = next((reason for reason, found in self.plot.missing.items() if point in found), "")
-        remark = f"not drawn: {reason}" if reason else "on the frontier" if point in self.plot.frontier else ""
+        remarks = [
+            "" if point.ranked else "not ranked",
+            f"not drawn: {reason}" if reason else "",
+            "on the frontier" if point in self.plot.frontier else "",
+        ]
         return ChartRow(
             href=f"#entry-{point.key}",
             agent=point.name,
@@ -135,7 +144,7 @@ class _Part:
             interval="no interval"
             if interval.low is None or interval.high is None
             else f"{self._text(interval.low)} – {self._text(interval.high)}",
-            remark=remark if point.ranked else ", ".join(filter(None, ("not ranked", remark))),
+            remark=", ".join(filter(None, remarks)),
         )
 
     def _text(self, score: float | None) -> str:

@@ -31,7 +31,7 @@ SYMBOLS = {
     UNRANKED: "x-thin-open",
 }
 MOST_TICKS = 9
-LARGEST = 1e307
+Ticks = tuple[tuple[float, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Axis:
 
     is_log: bool
     ends: tuple[float, float]
-    ticks: tuple[tuple[float, str], ...]
+    ticks: Ticks
     zero: float | None = None
 
     def place(self, value: float) -> float:
@@ -226,8 +226,6 @@ class _Drawing:
 
     def _labels(self) -> list[dict[str, Any]]:
         """Below right of the points, those first that matter most; the browser moves what collides."""
-        on_frontier = {point.key for point in self.plot.frontier}
-        order = sorted(self.plot.drawn, key=lambda point: (point.key not in on_frontier, not point.ranked))
         return [
             {
                 **_annotation("label", escape(short(point.name, LONGEST_LABEL), quote=False), "var(--text)"),
@@ -238,7 +236,7 @@ class _Drawing:
                 "xshift": 6,
                 "yshift": -4,
             }
-            for point in order
+            for point in self.plot.named
         ]
 
 
@@ -248,12 +246,11 @@ def make_axis(values: Sequence[float], *, is_log: bool, write: Callable[[float, 
     A log axis needs at least one above zero; what is zero stands at its left end under a tick of its own.
     """
     if not is_log:
-        top = min(max(values, default=0) * 1.12, LARGEST) or 1.0
+        top = max(values, default=0) * 1.12 or 1.0
         return Axis(False, (0.0, top), _even_ticks(0.0, top, write))
     positive = [value for value in values if value > 0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
-    left = max(low - max(0.08 * (high - low), 0.25), -307)
-    right = min(high + max(0.14 * (high - low), 0.25), 307)
+    left, right = low - max(0.08 * (high - low), 0.25), high + max(0.14 * (high - low), 0.25)
     ticks = _log_ticks(left, right, write)
     if len(positive) == len(values):
         return Axis(True, (left, right), ticks)
@@ -266,7 +263,7 @@ def dollars(value: float, step: float) -> str:
     if value == 0:
         return "$0"
     if not 1e-9 < value < 1e9:
-        return f"${value:.0e}"
+        return f"${value:.3g}"
     decimals = 0 if step >= 1 else max(2, -math.floor(math.log10(step) + 1e-9))
     return f"${value:,.{decimals}f}".replace(",", formats.THIN_SPACE)
 
@@ -287,7 +284,7 @@ def _annotation(name: str, text: str, colour: str) -> dict[str, Any]:
     return {"name": name, "text": text, "showarrow": False, "font": {"color": colour, "size": 13}}
 
 
-def _even_ticks(low: float, high: float, write: Callable[[float, float], str]) -> tuple[tuple[float, str], ...]:
+def _even_ticks(low: float, high: float, write: Callable[[float, float], str]) -> Ticks:
     rough = (high - low) / 5
     power: float = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
@@ -296,7 +293,7 @@ def _even_ticks(low: float, high: float, write: Callable[[float, float], str]) -
     return tuple((value, write(value, step)) for value in values)
 
 
-def _log_ticks(left: float, right: float, write: Callable[[float, float], str]) -> tuple[tuple[float, str], ...]:
+def _log_ticks(left: float, right: float, write: Callable[[float, float], str]) -> Ticks:
     """1, 2 and 5 of each decade, fewer where there are many decades, even steps where there is but one."""
     decades = range(math.floor(left), math.ceil(right) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):

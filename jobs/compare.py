@@ -19,6 +19,7 @@ from jobs.compare_links import compare_href, entry_key, grid_href, whole_number
 from jobs.compare_pages import ComparePage, Pair
 from jobs.compare_pairs import PairBuilder, scale_of
 from jobs.entries import Entry
+from jobs.neighbours import neighbour_marks
 from jobs.pages import Option
 from jobs.task_scores import task_figures
 from plural_site import formats
@@ -153,6 +154,7 @@ class _Page:
         self, entries: Sequence[Entry], compared: Sequence[Comparison], scale: float, page: int
     ) -> list[Pair]:
         pairs, alone = [], len(compared) == 1
+        marks = neighbour_marks(self.board).by_pair if entries else {}
         shown = slice((page - 1) * PER_PAGE, page * PER_PAGE) if alone else slice(LISTED)
         for b, comparison, p in zip(entries[1:], compared, _adjusted(compared), strict=True):
             a = entries[0]
@@ -164,6 +166,7 @@ class _Page:
                 comparison=comparison,
                 adjusted=p,
                 scale=scale,
+                mark=marks.get((entry_key(a), entry_key(b))),
             )
             href = "" if alone else compare_href(self.board, entry_key(a), [entry_key(b)])
             pairs.append(builder.pair(shown=shown, alone_href=href))

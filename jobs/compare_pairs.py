@@ -56,6 +56,8 @@ class PairBuilder:
     adjusted: float | None
     """p adjusted for several comparisons; None for one."""
     scale: float
+    mark: Figure | None
+    """The board's, where they are neighbours that it doesn't tell apart."""
 
     def pair(self, *, shown: slice, alone_href: str) -> Pair:
         found, difference = self.comparison, self.comparison.weighted
@@ -69,7 +71,7 @@ class PairBuilder:
             b=self.names[1],
             verdict=self._verdict(),
             apart=apart,
-            finding=difference.test.finding(self.adjusted) if difference else "",
+            finding=self._finding(),
             difference=self._difference(difference.value if difference else None),
             bar=self._bar(difference),
             p=Figure(formats.DASH, "No Task is common") if p is None else Figure(p_text(p), str(p)),
@@ -128,6 +130,18 @@ class PairBuilder:
         within = f"95 % interval {' to '.join(map(self._signed, sorted(ends)))}" if ends else "no interval"
         return f"{better} is better than {worse} by {self._amount(difference.value)} ({within})."
 
+    def _finding(self) -> str:
+        difference = self.comparison.weighted
+        if difference is None:
+            return ""
+        if self._apart(difference) or difference.test.too_few:
+            return difference.test.finding(self.adjusted)
+        p = difference.test.p if self.adjusted is None else self.adjusted
+        return (
+            f"Chance alone gives a difference this large often enough (p = {p_text(p)}). "
+            "That doesn't say that they are equal."
+        )
+
     def _bar(self, difference: Difference | None) -> DifferenceBar:
         if difference is None:
             return DifferenceBar(None, None, None, "no difference known", "none", "No Task is common.")
@@ -169,6 +183,8 @@ class PairBuilder:
             f"{a} better at {test.for_a}, {b} better at {test.for_b}, equal at {equal}",
         )
         yield self._detectable()
+        if self.mark is not None and self._apart(difference):
+            yield PairFact("On the board", self.mark.text, f"{self.mark.title}, with all its neighbours.")
         if plain is not difference:
             note = f"{self._interval(plain) or 'no interval'}, p = {p_text(plain.test.p)}"
             yield PairFact("Difference without weights", f"{self._signed(plain.value)}{self._points}", note)
@@ -247,9 +263,9 @@ def _gap(
 ) -> Figure:
     """a - b, a bound of it where one of the two is a lower bound."""
     if a is None or b is None:
-        return Figure(formats.DASH, "Unknown on one side")
+        return Figure(formats.DASH, "Unknown on one side", "unknown on one side")
     if a_partial and b_partial:
-        return Figure(formats.DASH, "Both are lower bounds")
+        return Figure(formats.DASH, "Both are lower bounds", "both are lower bounds")
     text = write(abs(a - b))
     sign = "" if a == b else "+" if a > b else formats.MINUS
     bound = "≥ " if a_partial else "≤ " if b_partial else ""

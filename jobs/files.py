@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from django.http import Http404, StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -24,24 +25,23 @@ def file_response(trial: Trial, number: int, path: str) -> StreamingHttpResponse
     found = next((file for file in execution.files if file[0] == path), None) if execution else None
     if execution is None or found is None:
         raise Http404("This execution left no such file.")
-    _, digest, offset, size, media_type, *_ = found
+    _, _, offset, size, media_type, *_ = found
     shown = media_type.startswith(SHOWN)
     response = StreamingHttpResponse(
-        _chunks(execution.pack_id, offset, size),
+        _chunks(blobs.open_blob(execution.pack_id), offset, size),
         content_type="text/plain; charset=utf-8" if shown else "application/octet-stream",
     )
     response.headers["Content-Length"] = str(size)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["ETag"] = f'"{digest}"'
     name = path.rsplit("/", 1)[-1]
     if not shown and (disposition := content_disposition_header(as_attachment=True, filename=name)):
         response.headers["Content-Disposition"] = disposition
     return response
 
 
-def _chunks(pack: str, offset: int, size: int) -> Iterator[bytes]:
-    with blobs.open_blob(pack) as stream:
+def _chunks(blob: BinaryIO, offset: int, size: int) -> Iterator[bytes]:
+    with blob as stream:
         stream.seek(offset)
         while size and (chunk := stream.read(min(size, CHUNK))):
             size -= len(chunk)

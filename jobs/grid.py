@@ -23,7 +23,7 @@ from jobs.task_scores import TaskFigures, task_figures, task_scores
 from plural_site import formats
 
 TASKS_A_PAGE = 100
-AGENTS_A_PAGE = 10
+AGENTS_A_PAGE = 8
 RELEASE_ORDER = Sort("", descending=False)
 MARKS = {
     "agent_failures": ("▲", "agent failure", "agent failures"),

@@ -9,17 +9,14 @@ which nothing shows, and a last one that makes the Job visible together with its
 from __future__ import annotations
 
 import gc
-import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 
 from benchmarks.domain.types import DomainError
@@ -29,11 +26,10 @@ from jobs.domain.parsed import ImportProblemError, JobHeader, Note
 from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.sources import Limits, Source, open_source
-from jobs.models import ImportRun, Job
+from jobs.import_lock import claimed_run, scratch_folder
+from jobs.models import ImportRun
 from jobs.staging import stage
 from plural_site.accounts.models import Project, User
-
-SILENT_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,35 +110,42 @@ def import_path(
     path: Path,
     limits: Limits | None = None,
     progress: Progress | None = None,
+    waiting: Callable[[], None] = lambda: None,
+    patience: float | None = None,
 ) -> ImportReport:
     """Imports every Job below `path` (a folder or an archive), in the order in which they started.
 
     Each Job lands whole or not at all; the others land all the same. Returns when the boards are up to
-    date. Problems stand in the report; nothing is raised for bad input.
+    date. Problems stand in the report; nothing is raised for bad input. While another import into the
+    project runs it waits, at most `patience` seconds (None: as long as it takes).
     """
-    remove_leftovers()
-    run = ImportRun.objects.create(
-        project=project,
-        actor=actor,
-        source=path.name[:500],
-        host=socket.gethostname(),
-        pid=os.getpid(),
-        beat_at=timezone.now(),
-    )
     report = ImportReport()
+    source = path.name[:500]
+    try:
+        with claimed_run(
+            project=project, actor=actor, source=source, patience=patience, waiting=waiting
+        ) as run:
+            _run(run, path, limits, report, progress)
+    except (ImportProblemError, OSError) as error:
+        report.problems.append(_problem(error, source))
+    return report
+
+
+def _run(
+    run: ImportRun, path: Path, limits: Limits | None, report: ImportReport, progress: Progress | None
+) -> None:
     status = ImportRun.Status.FAILED
     try:
         with _scratch(run) as scratch, _settled_heap():
             try:
                 with open_source(path, scratch, limits) as source:
-                    _import_source(_Import(project, run, scratch, report, progress), source)
-            except ImportProblemError as error:
-                report.problems.append(_problem(error))
+                    _import_source(_Import(run.project, run, scratch, report, progress), source)
+            except (ImportProblemError, OSError) as error:
+                report.problems.append(_problem(error, run.source))
         status = ImportRun.Status.DONE if report.landed else ImportRun.Status.FAILED
     finally:
         run.status, run.report, run.finished_at = status, report.as_dict(), timezone.now()
         run.save()
-    return report
 
 
 def _import_source(this: _Import, source: Source) -> None:
@@ -167,6 +170,7 @@ def _import_source(this: _Import, source: Source) -> None:
         this.done(job, len(folders))
     for path in source.benchmark_folders():
         _import_folder(this, path)
+    this.report.notes += source.notes
 
 
 def _import_folder(this: _Import, path: Path) -> None:
@@ -189,6 +193,8 @@ def _import_job(this: _Import, folder: JobFolder, header: JobHeader, slugs: Mapp
         written = record.record_evidence(record.Target(this.project, this.run, slugs), staged, job)
     except DomainError as error:
         raise ImportProblemError(f"{header.folder}/config.json", "source", str(error)) from error
+    except (OSError, DatabaseError) as error:
+        raise ImportProblemError(header.folder, "", f"could not be stored: {error}") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     result = "added" if job is None else "updated" if written.changed else "unchanged"
@@ -197,11 +203,13 @@ def _import_job(this: _Import, folder: JobFolder, header: JobHeader, slugs: Mapp
 
 
 def _refused(folder: JobFolder, error: ImportProblemError) -> JobReport:
-    return JobReport(folder.label, folder.name, "refused", problem=_problem(error))
+    return JobReport(folder.label, folder.name, "refused", problem=_problem(error, folder.label))
 
 
-def _problem(error: ImportProblemError) -> Problem:
-    return Problem(error.file, error.field, error.message)
+def _problem(error: ImportProblemError | OSError, source: str) -> Problem:
+    if isinstance(error, ImportProblemError):
+        return Problem(error.file, error.field, error.message)
+    return Problem(source, "", f"could not be read or stored: {error.strerror}")
 
 
 def _beat(run: ImportRun) -> None:
@@ -220,39 +228,10 @@ def _settled_heap() -> Iterator[None]:
 
 @contextmanager
 def _scratch(run: ImportRun) -> Iterator[Path]:
-    folder = _scratch_folder(run)
+    folder = scratch_folder(run)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _scratch_folder(run: ImportRun) -> Path:
-    return Path(settings.DATA_DIR) / "scratch" / f"import-{run.pk}"
-
-
-def remove_leftovers() -> None:
-    """Removes what imports left that died: half-written Jobs, which nothing shows, and scratch folders."""
-    for run in ImportRun.objects.filter(status=ImportRun.Status.RUNNING):
-        if not _is_alive(run):
-            shutil.rmtree(_scratch_folder(run), ignore_errors=True)
-            run.status, run.finished_at = ImportRun.Status.FAILED, timezone.now()
-            run.save(update_fields=["status", "finished_at"])
-    half_written = Job.objects.filter(state=Job.State.IMPORTING)
-    half_written.exclude(import_run__status=ImportRun.Status.RUNNING).delete()
-
-
-def _is_alive(run: ImportRun) -> bool:
-    if run.host != socket.gethostname():
-        return timezone.now() - run.beat_at < SILENT_FOR
-    if run.pid == os.getpid():
-        return False
-    try:
-        os.kill(run.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return timezone.now() - run.beat_at < SILENT_FOR

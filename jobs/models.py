@@ -50,7 +50,8 @@ class ImportRun(models.Model):
     status = models.CharField(max_length=16, choices=Status, default=Status.RUNNING)
     report = models.JSONField(default=dict)
     host = models.CharField(max_length=255)
-    pid = models.PositiveIntegerField()
+    lock = models.CharField(max_length=32)
+    """Name of the lock file that its process holds while it lives."""
     beat_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
@@ -59,7 +60,10 @@ class ImportRun(models.Model):
         constraints: ClassVar = [
             models.CheckConstraint(
                 condition=Q(status__in=["running", "done", "failed"]), name="importrun_status"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(status="running"), name="importrun_one_at_a_time"
+            ),
         ]
 
 

@@ -15,17 +15,21 @@ from jobs.entries import Entry
 from jobs.task_scores import task_scores
 from plural_site import formats
 
-MOST_SCORES = 60_000
+MOST_SCORES = 20_000
 """Entries times Tasks up to which a board reads the Task scores that the tests take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """By the entry's key, a mark for each neighbour that it can't be told apart from."""
+    """By the keys of an entry and a neighbour that it can't be told apart from, the mark of that."""
 
-    by_key: dict[str, tuple[Figure, ...]]
+    by_pair: dict[tuple[str, str], Figure]
     note: str
     """What the marks mean, or why there are none; '' where fewer than two entries are ranked."""
+
+    def of(self, key: str) -> tuple[Figure, ...]:
+        """Marks of one entry, the better neighbour first."""
+        return tuple(mark for (entry, _), mark in self.by_pair.items() if entry == key)
 
 
 def neighbour_marks(board: Board) -> Marks:
@@ -43,12 +47,12 @@ def neighbour_marks(board: Board) -> Marks:
         ],
         board.scoring,
     )
-    found: dict[str, list[Figure]] = {}
+    found: dict[tuple[str, str], Figure] = {}
     for (upper, lower), test in zip(pairwise(ranked), tests, strict=True):
         if not test.apart and upper.rank != lower.rank:
-            found.setdefault(entry_key(upper), []).append(_mark(board, upper, lower, test))
-            found.setdefault(entry_key(lower), []).append(_mark(board, lower, upper, test))
-    return Marks({key: tuple(marks) for key, marks in found.items()}, _note(len(tests)))
+            for one, other in ((upper, lower), (lower, upper)):
+                found[entry_key(one), entry_key(other)] = _mark(board, one, other, test)
+    return Marks(found, _note(len(tests)))
 
 
 def _mark(board: Board, entry: Entry, other: Entry, test: Neighbours) -> Figure:

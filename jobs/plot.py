@@ -1,4 +1,4 @@
-"""What the chart of a board shows, before anything is drawn: which entries, the frontier, what is left out."""
+"""What the chart of a board shows, before it is drawn: which entries, the frontier, what is left out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from plural_site import formats
 
 SLOTS = 6
 """Entries with a colour and a symbol of their own; the rest are grey."""
+MOST_NAMES = 40
+SMALLEST, LARGEST = 1e-12, 1e12
+"""What an axis has room for, in USD or seconds, besides zero."""
 REST, UNRANKED = "rest", "unranked"
 
 
@@ -34,6 +37,19 @@ class Plot:
     """From cheap to dear; ranked ones of known cost only."""
     marks: Mapping[str, str]
     """From key to "1" … "6", "rest" or "unranked". The same whatever the chart shows of a board."""
+
+    @property
+    def named(self) -> tuple[Candidate, ...]:
+        """Those whose names stand beside their marks, the frontier first: all, unless they are many."""
+        on_frontier = {point.key for point in self.frontier}
+        order = sorted(self.drawn, key=lambda point: (point.key not in on_frontier, not point.ranked))
+        if len(order) <= MOST_NAMES:
+            return tuple(order)
+        return tuple(
+            point
+            for point in order
+            if point.key in on_frontier or self.marks[point.key] not in (REST, UNRANKED)
+        )
 
     def measure(self, candidate: Candidate) -> Measure:
         return candidate.cost if self.by == "cost" else candidate.latency
@@ -72,7 +88,7 @@ def load_plot(board: Board) -> Plot:
         floor=None if floor is None else from_shown(floor, board.scoring),
         drawn=tuple(drawn),
         missing={reason: tuple(found) for reason, found in missing.items()},
-        frontier=frontier(points, by=by),
+        frontier=frontier(drawn, by=by),
         marks=_marks(points),
     )
 
@@ -83,7 +99,11 @@ def _why_missing(point: Candidate, by: Literal["cost", "latency"]) -> str:
         return "without a score"
     if measure.value is None:
         return f"of unknown {name}"
-    return f"whose {name} is only a lower bound" if measure.partial else ""
+    if measure.partial:
+        return f"whose {name} is only a lower bound"
+    if measure.value and not SMALLEST <= measure.value <= LARGEST:
+        return f"whose {name} is beyond any scale"
+    return ""
 
 
 def _marks(points: list[Candidate]) -> dict[str, str]:

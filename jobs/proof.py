@@ -50,6 +50,7 @@ LABELS: dict[str, str] = {
     **{key: f"Attempts: {words}" for key, words in OUTCOME_NAMES.items()},
     "jobs": "Jobs",
 }
+IN_SCORE_UNITS = ("score", "interval", "spread")
 SAMPLES = {"valid": "Values that count", "cost": "Costs, $", "latency": "Times, s"}
 COUNTED_TRIALS: dict[str, tuple[str, str]] = {
     "cost": ("measured", "cost"),
@@ -112,6 +113,7 @@ class _Page:
             agent=formats.clean_text(entry.names[0]),
             category=formats.clean_text(self.tally.detail["name"]) if self.category else "",
             shown=self._shown(),
+            unit=formats.score_unit(*board.scoring.score_range) if self.figure in IN_SCORE_UNITS else "",
             exact=tuple(
                 Fact(value.name, Figure(plain(value.value)))
                 for value in found.values

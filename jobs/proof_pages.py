@@ -78,6 +78,8 @@ class ProofPage:
     """'' for all Tasks."""
     shown: Figure
     """As the board shows it."""
+    unit: str
+    """Of a score: "%" or ''; other numbers carry their own."""
     exact: tuple[Fact, ...]
     """The same unrounded; more than one for an interval, empty where there is no number."""
     missing: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from itertools import islice
 from typing import Any
 
-from django.db import IntegrityError, models, transaction
+from django.db import models, transaction
 
 from benchmarks.actions import (
     follow_jobs,
@@ -38,8 +37,8 @@ from plural_site.accounts.models import Project
 from plural_site.db import blobs, bulk
 
 BATCH = 1000
+BATCH_BYTES = 16 << 20
 VERIFIER_FIELDS = ("verifier", "digest", "kind", "status", "score", "scores", "feedback", "evidence")
-AT_ONCE = "is being written by another import at this moment. Import it again when that has ended."
 OTHER_JOB = (
     "differs from the Job with the same id that was imported before. "
     "What a Job runs never changes; run it again as a new Job."
@@ -92,8 +91,6 @@ def known_trials(job: Job | None) -> dict[str, Known]:
 def existing_job(project: Project, header: JobHeader) -> Job | None:
     """The stored Job with this id. Raises ImportProblemError where it is another Job, or not yet whole."""
     job = Job.objects.filter(project=project, client_job_id=header.job_id).first()
-    if job and job.state == Job.State.IMPORTING:
-        raise ImportProblemError(header.folder, "", AT_ONCE)
     if job and job.spec_hash != header.spec_hash:
         raise ImportProblemError(f"{header.folder}/config.json", "", OTHER_JOB)
     return job
@@ -110,20 +107,15 @@ def record_evidence(target: Target, staged: StagedJob, job: Job | None) -> Writt
         if not (staged.added or staged.replaced or _has_ended(job, staged.header)):
             return Written(changed=False)
     notes: list[Note] = []
-    try:
-        if job or staged.added <= BATCH:
-            with transaction.atomic():
-                place, revisions = _begin(target, staged, job, notes)
-                for batch in _batches(staged.spool, BATCH):
-                    _write_trials(place, batch, staged)
-                _finish(place.job, staged, revisions)
-                _move_blobs(staged)  # last, so that a refusal leaves no file behind
-        else:
-            _write_in_parts(target, staged, notes)
-    except IntegrityError as error:
-        if Job.objects.filter(project=target.project, client_job_id=staged.header.job_id).exists():
-            raise ImportProblemError(staged.header.folder, "", AT_ONCE) from error
-        raise
+    if job or staged.added <= BATCH:
+        with transaction.atomic():
+            place, revisions = _begin(target, staged, job, notes)
+            for batch in _batches(staged.spool):
+                _write_trials(place, batch, staged)
+            _finish(place.job, staged, revisions)
+            _move_blobs(staged)  # last, so that a refusal leaves no file behind
+    else:
+        _write_in_parts(target, staged, notes)
     return Written(True, staged.added, staged.replaced, tuple(notes))
 
 
@@ -133,7 +125,7 @@ def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> Non
         place, revisions = _begin(target, staged, None, notes)
         _move_blobs(staged)
     try:
-        for batch in _batches(staged.spool, BATCH):
+        for batch in _batches(staged.spool):
             with transaction.atomic():
                 _write_trials(place, batch, staged)
         with transaction.atomic():
@@ -308,7 +300,6 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
     }
     _supersede(list(grown.values()))
     rows = [_fill(grown.get(item.trial.trial_id), place, item.trial) for item in batch]
-    _fit(rows, f"{staged.label}/trials")
     bulk.insert([row for row in rows if row.pk is None])
     for row in grown.values():
         row.save()
@@ -320,7 +311,6 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
         for row, item in zip(rows, batch, strict=True)
         for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
     ]
-    _fit(executions, f"{staged.label}/trials")
     bulk.insert(executions)
 
 
@@ -432,9 +422,17 @@ def _files(pack: StagedPack) -> list[list[Any]]:
     ]
 
 
-def _batches(items: Iterable[StagedTrial], size: int) -> Iterator[list[StagedTrial]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
+def _batches(items: Iterable[StagedTrial]) -> Iterator[list[StagedTrial]]:
+    """Runs of at most BATCH Trials, fewer where they are large."""
+    batch: list[StagedTrial] = []
+    weight = 0
+    for item in items:
+        batch.append(item)
+        weight += item.weight
+        if len(batch) == BATCH or weight >= BATCH_BYTES:
+            yield batch
+            batch, weight = [], 0
+    if batch:
         yield batch
 
 

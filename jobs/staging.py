@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -15,14 +16,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from benchmarks.domain.types import Attempt
+from benchmarks.models import DIGEST
 from jobs.domain.evidence import Change, Known, compare
 from jobs.domain.parsed import ImportProblemError, JobHeader, Pack, ParsedTrial, StoredFile
 from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.plural import iter_trials, pack_job_files
 
 BEAT_EVERY = 500
+NAME, STATUS = 500, 32
+"""Characters."""
 COPY = 1 << 20
 IN_MEMORY = 1000
+IN_MEMORY_BYTES = 16 << 20
 CHUNK = 500
 SEGMENT = 32 << 20
 """Bytes from which on a segment is full."""
@@ -53,6 +58,11 @@ class StagedTrial:
     packs: tuple[StagedPack, ...]
     """One for each of the Trial's executions."""
 
+    @property
+    def weight(self) -> int:
+        """Bytes of the results that it was parsed from: what it takes in memory, roughly."""
+        return sum(file.size for pack in self.packs for file in pack.files if file.path == "result.json")
+
 
 @dataclass(frozen=True, slots=True)
 class StagedJob:
@@ -71,22 +81,26 @@ class Spool:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._memory: list[StagedTrial] = []
+        self._memory_weight = 0
         self._chunk: list[StagedTrial] = []
+        self._chunk_weight = 0
         self._file: BinaryIO | None = None
 
     def add(self, trial: StagedTrial) -> None:
-        if len(self._memory) < IN_MEMORY:
+        if self._file is None and len(self._memory) < IN_MEMORY and self._memory_weight < IN_MEMORY_BYTES:
             self._memory.append(trial)
+            self._memory_weight += trial.weight
             return
         self._chunk.append(_without_bytes(trial))
-        if len(self._chunk) == CHUNK:
+        self._chunk_weight += trial.weight
+        if len(self._chunk) == CHUNK or self._chunk_weight >= IN_MEMORY_BYTES:
             self._flush()
 
     def _flush(self) -> None:
         if self._file is None:
             self._file = self._path.open("wb")
         pickle.dump(self._chunk, self._file, pickle.HIGHEST_PROTOCOL)
-        self._chunk = []
+        self._chunk, self._chunk_weight = [], 0
 
     def close(self) -> None:
         """Ends writing; after it the Trials can be read."""
@@ -159,6 +173,7 @@ def stage(
         for number, trial in enumerate(iter_trials(source, header)):
             if number % BEAT_EVERY == 0:
                 beat()
+            _check(trial, f"{source.label}/trials/{trial.trial_id}/result.json")
             change = compare(known.get(trial.trial_id), trial)
             if change is Change.BROKEN:
                 raise ImportProblemError(
@@ -178,6 +193,21 @@ def stage(
     return StagedJob(
         header, source.label, spool, tuple(segments.done), pack, counts[Change.NEW], counts[Change.GROWN]
     )
+
+
+def _check(trial: ParsedTrial, file: str) -> None:
+    """Refuses what no column holds, before anything is written."""
+    if not re.match(DIGEST, trial.task_digest):
+        raise ImportProblemError(file, "receipt.task_pin.content_hash", "must be sha256: and 64 hex digits")
+    limits = [(trial.task_name, "receipt.task_pin.name", NAME), (trial.status, "status", STATUS)]
+    limits += [(trial.error_code, "error_code", NAME), (trial.stop_reason, "stop_reason", NAME)]
+    for execution in trial.executions:
+        limits.append((execution.error_code, "error_code", NAME))
+        limits.append((execution.stop_reason, "stop_reason", NAME))
+        limits.append((execution.status, "status", STATUS))
+    for value, field, limit in limits:
+        if len(value) > limit:
+            raise ImportProblemError(file, field, f"is longer than {limit} characters: {value[:60]}…")
 
 
 def as_attempt(trial: ParsedTrial) -> Attempt:

@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from plural_site import formats
+
 VIEWS = ("", "categories")
 AXES = ("", "latency")
 SCALES = ("", "linear")
@@ -43,10 +45,10 @@ class BoardState:
 
     @classmethod
     def parse(cls, query: QueryDict) -> BoardState:
-        """Rubbish means the default."""
+        """Rubbish means the default. Texts are cleaned as on the pages; compare names cleaned, too."""
         values: dict[str, Any] = {}
         for field in fields(cls):
-            given = [text.replace("\0", "").strip() for text in query.getlist(field.name)]
+            given = [formats.clean_text(text.replace("\0", "")).strip() for text in query.getlist(field.name)]
             given = [text for text in given if text]
             if given:
                 several = isinstance(field.default, tuple)

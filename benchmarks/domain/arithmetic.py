@@ -96,7 +96,7 @@ class _Parser:
         if self.next == "(":
             return self._brackets()[0]
         name = self._advance()
-        if name[:1].isdigit():
+        if name[:1].isdecimal():
             return Fraction(name)
         if name not in _FUNCTIONS:
             raise ValueError(f"{self.text!r} lacks a number")

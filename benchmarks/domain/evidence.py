@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from benchmarks.domain.arithmetic import number
+from benchmarks.domain.arithmetic import plain
 from benchmarks.domain.explanation import OUTCOME_NAMES, Case, Sample, Stage
 from benchmarks.domain.scoring import OUTCOMES, RAN, classify, counted_value, measured_value
 from benchmarks.domain.types import Attempt, CategoryResult, ConfigurationResult, Outcome, TaskResult
@@ -31,7 +31,7 @@ class Evidence:
             self.part = {part.id: part for part in case.result.categories}[category]
             self.tasks = tuple(task for task in self.tasks if category in task.categories)
         self.covered = [task for task in self.tasks if task.score is not None]
-        self.low, self.high = (number(bound) for bound in case.scoring.score_range)
+        self.low, self.high = (plain(bound) for bound in case.scoring.score_range)
         self.attempts: dict[str, list[tuple[Attempt, Outcome]]] = defaultdict(list)
         for attempt in case.attempts:
             self.attempts[attempt.task].append((attempt, classify(attempt, case.scoring)))

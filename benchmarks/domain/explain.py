@@ -108,7 +108,7 @@ class _Explainer(Evidence):
         threshold = self.scoring.success_threshold
         if threshold is None:
             return "This release has no pass mark, so no attempt passes or fails."
-        return f"A valid attempt succeeds at {number(threshold)} or above. {self._valid_rule()}"
+        return f"A valid attempt succeeds at {plain(threshold)} or above. {self._valid_rule()}"
 
     def _attempts_rule(self) -> str:
         track = self.case.track
@@ -161,6 +161,7 @@ class _Explainer(Evidence):
         )
         variance = _step("SE²", f"{n} / ({n} − 1) × {squares.operand}")
         error = _step("SE", f"√({variance.operand})")
+        low, high = self.scoring.score_range
         width = f"{number(Z_95)} × {error.operand}"
         return [
             products,
@@ -169,8 +170,8 @@ class _Explainer(Evidence):
             squares,
             variance,
             error,
-            _step("low", f"max({self.low}, {center} − {width})"),
-            _step("high", f"min({self.high}, {center} + {width})"),
+            _step("low", f"max({number(low)}, {center} − {width})"),
+            _step("high", f"min({number(high)}, {center} + {width})"),
         ]
 
     def success(self) -> _Draft:
@@ -250,7 +251,7 @@ class _Explainer(Evidence):
             "The weight of the Tasks with as many valid attempts as they need, of the weight of all"
             + (self._of()),
             self._attempts_rule(),
-            f"To rank, an entry needs {number(required)} of the weight.",
+            f"To rank, an entry needs {plain(required)} of the weight.",
         ]
         return self._share("complete coverage", self.case.result.complete_coverage, done, rules)
 

@@ -124,7 +124,7 @@ function placeLabels(data, layout, font) {
     const x = label.name === "floor" ? 0 : across(label.x);
     const y = down(label.y);
     let best;
-    for (const place of label.name === "floor" ? floorPlaces(y, size, plot) : places(x, y, size)) {
+    for (const place of label.name === "floor" ? floorPlaces(y, size, plot) : places(x, y, size, plot.width > 400)) {
       const inside =
         place.x >= 0 && place.y >= 0 && place.x + place.width <= plot.width && place.y + place.height <= plot.height;
       if (!inside || taken.some((other) => meet(place, other)) || marks.some((other) => meet(place, other))) continue;
@@ -143,10 +143,10 @@ function placeLabels(data, layout, font) {
 }
 
 // Below right first, as a reader expects it, then around and away.
-function* places(x, y, { width, height }) {
-  for (const [ring, away] of [1, 18, 34, 52, 72].entries()) {
+function* places(x, y, { width, height }, isWide) {
+  for (const [ring, away] of [1, 18, 34, ...(isWide ? [52, 72] : [])].entries()) {
     for (const [turn, [right, lower]] of [[1, 1], [1, -1], [-1, 1], [-1, -1]].entries()) {
-      for (const [shift, side] of (ring ? [away, away / 3] : [MARK + AIR]).entries()) {
+      for (const [shift, side] of (ring ? [away * 0.8, away / 3] : [MARK + AIR]).entries()) {
         yield {
           x: right > 0 ? x + side : x - side - width,
           y: lower > 0 ? y + away : y - away - height,

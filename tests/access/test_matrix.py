@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,17 @@ MATRIX = {
     r"/leaderboard\.(?P<kind>csv|json)$": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/leaderboard.csv", MEMBERS
     ),
+    "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/compare": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/compare", MEMBERS
+    ),
+    "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/grid": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/grid", MEMBERS
+    ),
+    r"^projects/(?P<project>[-a-z0-9]+)/benchmarks/(?P<slug>[-a-z0-9]+)@(?P<selector>[^/]+)"
+    r"/chart\.json$": address(f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/chart.json", MEMBERS),
+    "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/proof": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/proof?entry={{agent}}&figure=score", MEMBERS
+    ),
     "projects/<slug:project>/jobs": address(f"/{IN_PROJECT}/jobs", MEMBERS),
     "projects/<slug:project>/jobs/<slug:job_id>": address(f"/{IN_PROJECT}/jobs/{{job}}", MEMBERS),
     "projects/<slug:project>/trials": address(f"/{IN_PROJECT}/trials", MEMBERS),
@@ -105,6 +117,7 @@ def filled(path: str, project: Project) -> str:
         selector="1.0.0",
         job=job.client_job_id if job else "job_none",
         trial=trial.client_trial_id if trial else "trl_none",
+        agent=trial.job_agent.configuration.content_hash.removeprefix("sha256:")[:12] if trial else "none",
     )
 
 
@@ -148,7 +161,7 @@ def test_everybody_gets_what_they_may_see(
 
 def body(response: HttpResponseBase, path: str) -> str:
     """What a person reads, without the address that they asked for and what is new each time."""
-    text = b"".join(iter(response)).decode().replace(path, "PATH")
+    text = unescape(b"".join(iter(response)).decode()).replace(path, "PATH")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "TOKEN", text)
     return re.sub(r"[0-9a-f]{32}", "ID", text)
 

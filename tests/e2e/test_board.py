@@ -16,9 +16,9 @@ CHEAPEST_FIRST = ["2 quick", "3 rambler", "1 steady"]
 def ranked(page: Page) -> list[str]:
     """Rank and Agent of each ranked row, from the top."""
     rows = page.locator("tbody.entry:not(.unranked) > tr:first-child")
-    ranks = rows.locator("td.rank").all_inner_texts()
+    ranks = rows.locator("td.rank > a:not(.alike)").all_inner_texts()
     agents = rows.locator("th.agent > a").all_inner_texts()
-    return [f"{rank.split()[-1]} {agent}" for rank, agent in zip(ranks, agents, strict=True)]
+    return [f"{rank} {agent}" for rank, agent in zip(ranks, agents, strict=True)]
 
 
 def sorted_by(page: Page) -> list[str]:

@@ -13,8 +13,9 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.models import Resource, Revision
 from jobs import record
-from jobs.imports import import_path, remove_leftovers
-from jobs.models import Execution, ImportRun, Job, SupersededTrial, Tally, Trial
+from jobs.import_lock import remove_leftovers
+from jobs.imports import import_path
+from jobs.models import Blob, Execution, ImportRun, Job, SupersededTrial, Tally, Trial
 from plural_site.accounts.actions import create_project
 from plural_site.accounts.models import Project, User
 from tests.builders import (
@@ -383,9 +384,49 @@ def test_job_that_another_import_is_writing_is_left_to_it(
     bring(project, large)
     Job.objects.update(state=Job.State.IMPORTING)
     ImportRun.objects.update(status="running", host="elsewhere", finished_at=None)
-    (problem,) = refused(project, large).problems
+    waits: list[str] = []
+    report = import_path(
+        project=project, actor=None, path=large, patience=0.6, waiting=lambda: waits.append("once")
+    )
+    (problem,) = report.problems
     assert "another import" in problem.message
-    assert Trial.objects.count() == 5
+    assert (waits, Trial.objects.count()) == (["once"], 5)
+
+
+def test_job_that_can_not_be_stored_is_named_and_the_others_land(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = BenchmarkSpec()
+    for number in range(2):
+        make_job(tmp_path / "jobs", benchmark=spec, key=str(number), started=START + timedelta(hours=number))
+    moved = record._move_blobs
+    calls: list[int] = []
+
+    def full_at_first(staged: Any) -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            raise OSError(28, "No space left on device")
+        moved(staged)
+
+    monkeypatch.setattr(record, "_move_blobs", full_at_first)
+    report = import_path(project=project, actor=None, path=tmp_path / "jobs")
+    assert [job.result for job in report.jobs] == ["refused", "added"]
+    assert "No space left" in report.problems[0].message
+    assert Job.objects.count() == 1
+
+
+def test_digest_that_is_none_is_refused_before_anything_is_written(
+    large: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = sorted((large / "trials").iterdir())[-1]
+    before = files_below("blobs")
+    for name in ("executions/0/receipt.json", "executions/0/result.json", "result.json"):
+        file = last / name
+        at = "" if name.endswith("receipt.json") else "receipt."
+        change(file, f"{at}task_pin.content_hash", "sha256:" + "0" * 400)
+    (problem,) = refused(project, large).problems
+    assert last.name in problem.file
+    assert (Resource.objects.count(), Blob.objects.count(), files_below("blobs")) == (0, 0, before)
 
 
 def uneven(number: int) -> Outcomes:

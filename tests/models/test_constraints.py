@@ -39,6 +39,7 @@ def rows(project: Project, tmp_path: Path) -> None:
     make_job(tmp_path, benchmark=spec, agents=agents, track_id="open")
     make_job(tmp_path, benchmark=BenchmarkSpec(purpose="Another."))
     bring(project, tmp_path)
+    ImportRun.objects.update(status="running")
 
 
 def again(model: type[models.Model], **changes: Any) -> None:
@@ -80,6 +81,7 @@ CASES = {
     "configuration_hash_form": of(Configuration, content_hash=NO_HASH),
     "blob_digest_form": of(Blob, digest=NO_HASH),
     "importrun_status": of(ImportRun, status="asleep"),
+    "importrun_one_at_a_time": of(ImportRun),
     "job_client_id": of(Job),
     "job_state": of(Job, client_job_id="new", state="lost"),
     "job_origin": of(Job, client_job_id="new", origin="dreamt"),

@@ -57,8 +57,28 @@ PAGES = {
     "/": SESSION + 1,
     "/projects/triage": SESSION + PROJECT + 3 + 3,
     "/projects/triage/benchmarks/demo-bench": SESSION + PROJECT + SELECTED + 8,
-    "/projects/triage/benchmarks/demo-bench@1.0.0": SESSION + PROJECT + SELECTED + 3 + 2,
-    "/projects/triage/benchmarks/demo-bench@1.0.0?view=categories": SESSION + PROJECT + SELECTED + 3 + 2,
+    "/projects/triage/benchmarks/demo-bench@1.0.0": SESSION + PROJECT + SELECTED + 3 + 2 + 1,
+    "/projects/triage/benchmarks/demo-bench@1.0.0?view=categories": SESSION + PROJECT + SELECTED + 3 + 2 + 1,
+    "/projects/triage/benchmarks/demo-bench@1.0.0/compare": SESSION + PROJECT + SELECTED + 3 + 2,
+    "/projects/triage/benchmarks/demo-bench@1.0.0/compare?a={agent}&b={other}": (
+        SESSION + PROJECT + SELECTED + 3 + 2 + 2
+    ),
+    "/projects/triage/benchmarks/demo-bench@1.0.0/grid?category=all": SESSION
+    + PROJECT
+    + SELECTED
+    + 3
+    + 2
+    + 2,
+    "/projects/triage/benchmarks/demo-bench@1.0.0/grid?sort=-disagreement": (
+        SESSION + PROJECT + SELECTED + 3 + 2 + 2
+    ),
+    "/projects/triage/benchmarks/demo-bench@1.0.0/chart.json?floor=50": SESSION + PROJECT + SELECTED + 3 + 2,
+    "/projects/triage/benchmarks/demo-bench@1.0.0/proof?entry={agent}&figure=rank": (
+        SESSION + PROJECT + SELECTED + 3 + 2 + 4
+    ),
+    "/projects/triage/benchmarks/demo-bench@1.0.0/proof?entry={agent}&figure=score&category=some": (
+        SESSION + PROJECT + SELECTED + 3 + 2 + 4
+    ),
     "/projects/triage/jobs": SESSION + PROJECT + 3,
     "/projects/triage/jobs?benchmark=demo-bench&revision=1": SESSION + PROJECT + SELECTED + 3,
     "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 3,
@@ -79,15 +99,23 @@ PAGES = {
 }
 
 
-def counts(browser: Client, project: Project) -> dict[str, int]:
+def filled(path: str, project: Project) -> str:
     job = Job.objects.filter(project=project).earliest("pk")
-    trial = Trial.objects.filter(job=job).earliest("pk")
+    agents = [agent.configuration.content_hash.removeprefix("sha256:")[:12] for agent in job.agents.all()]
+    return path.format(
+        job=job.client_job_id,
+        trial=Trial.objects.filter(job=job).earliest("pk").client_trial_id,
+        agent=agents[0],
+        other=agents[1],
+    )
+
+
+def counts(browser: Client, project: Project) -> dict[str, int]:
     found = {}
     for path in PAGES:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
-            response = browser.get(path.format(job=job.client_job_id, trial=trial.client_trial_id))
+        address = filled(path, project)
+        with CaptureQueriesContext(connection) as captured:
+            response = browser.get(address)
         assert response.status_code == 200, path
         found[path] = len(captured)
     return found
@@ -98,7 +126,7 @@ def test_pages_cost_the_same_with_more_of_everything(
 ) -> None:
     second = create_project(actor=ann, account=project.account, slug="second")
     browser = client_as(ann)
-    record(project, tmp_path / "1", "1.0.0", jobs=2, agents=1, tasks=2)
+    record(project, tmp_path / "1", "1.0.0", jobs=2, agents=2, tasks=2)
     before = counts(browser, project)
     assert before == PAGES, before
     record(project, tmp_path / "2", "1.0.0", jobs=4, agents=3, tasks=2)
@@ -137,14 +165,15 @@ def test_templates_render_without_queries(
 
     monkeypatch.setattr(Template, "render", watched)
     browser = client_as(ann)
-    job = Job.objects.earliest("pk")
-    trial = Trial.objects.earliest("pk")
     for path in [*PAGES, "/projects/no-such"]:
-        browser.get(path.format(job=job.client_job_id, trial=trial.client_trial_id))
+        browser.get(filled(path, project))
     pages = {name for name in rendered if name and "/_" not in name}
     assert pages >= {
         "jobs/project.html",
         "jobs/board.html",
+        "jobs/compare.html",
+        "jobs/grid.html",
+        "jobs/proof.html",
         "jobs/jobs.html",
         "jobs/job.html",
         "jobs/trials.html",

@@ -365,13 +365,13 @@ def test_empty_project_says_how_to_fill_it(
 
 
 def number_links(row: BoardRow) -> Iterator[tuple[str, int, str]]:
+    """Name, number of Trials and address of each number that some Trials stand behind."""
     yield "attempts", int(row.attempts.text), row.attempts.href
     for outcome in row.outcomes:
         yield outcome.title, int(outcome.text), outcome.href
     for name in ("cost", "latency"):
         figure = getattr(row, name)
-        if figure.href:
-            yield name, int(figure.note.split()[1]), figure.href
+        yield name, int(figure.note.split()[1]), figure.href
 
 
 @pytest.mark.parametrize("wanted", ["open", "none"])
@@ -379,14 +379,18 @@ def test_every_number_leads_to_as_many_trials(wanted: str, recorded: None, visit
     page = page_of(visitor, BOARD, track=wanted)
     followed = 0
     for row in (*page.rows, *page.unranked):
+        assert visitor.get(row.href).context["page"].total == int(row.attempts.text)
         for name, number, href in number_links(row):
-            response = visitor.get(href)
+            counted = visitor.get(href).context["page"].stages[-1].figure
+            assert counted.text == str(number)
+            response = visitor.get(counted.href)
             assert response.status_code == 200
             assert response.context["page"].total == number, (row.agent, name)
             assert f"{number} Trial" in response.content.decode()
             followed += 1
-        listed = visitor.get(row.jobs.href).context["page"].rows
-        assert len(listed) == int(row.jobs.text)
+        proof = visitor.get(row.jobs.href).context["page"]
+        listed = visitor.get(proof.jobs_href).context["page"].rows
+        assert len(listed) == len(proof.jobs) == int(row.jobs.text)
     assert followed > 1
 
 
@@ -531,7 +535,8 @@ RUBBISH = (
 )
 PARAMETERS = (
     "benchmark", "revision", "track", "agent", "task", "category", "outcome", "measured", "job", "cursor",
-    "sort", "view", "tasks", "q", "model", "harness", "min", "cost", "ranked", "hide",
+    "sort", "view", "tasks", "entry", "figure", "all", "q", "model", "harness", "min", "cost", "ranked",
+    "hide",
 )  # fmt: skip
 
 

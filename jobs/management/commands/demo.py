@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             f"  or as     {EMAIL} with the password {password}\n"
         )
         if no_serve:
-            self.stdout.write(f"Serve it with: python manage.py runserver {port}")
+            self.stdout.write(f"Serve it with: {sys.executable} manage.py runserver {port}")
             return
         self.stdout.write("Stop with Ctrl-C.\n")
         self.stdout.flush()

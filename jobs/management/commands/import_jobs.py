@@ -25,22 +25,30 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["path"])
-        if not path.exists():
+        try:
+            missing = not path.exists()
+        except OSError as error:
+            raise CommandError(f"{path} can't be looked at: {error.strerror}") from error
+        if missing:
             raise CommandError(f"There is no {path}.")
         project = find_project(options["project"])
         if project.archived_at is not None:
             raise CommandError(f"Project {project.slug} is archived and can only be read.")
         progress = None if options["json"] else self._progress
-        report = import_path(project=project, actor=None, path=path, progress=progress)
+        report = import_path(project=project, actor=None, path=path, progress=progress, waiting=self._waiting)
         if options["json"]:
             self.stdout.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
         else:
             self._summary(project, report)
         if not report.landed:
-            raise CommandError(f"Not everything landed: {len(report.problems)} problems.", returncode=1)
+            count = len(report.problems)
+            raise CommandError(f"Not everything landed: {count} problem{'s' if count > 1 else ''}.")
+
+    def _waiting(self) -> None:
+        self.stderr.write("Another import into this project is running; waiting for it …")
 
     def _progress(self, done: int, total: int, job: JobReport) -> None:
-        more = f", {job.trials_added} Trials" if job.trials_added else ""
+        more = f", {job.trials_added} Trial{'s' if job.trials_added > 1 else ''}" if job.trials_added else ""
         more += f", {job.trials_replaced} brought up to date" if job.trials_replaced else ""
         self.stdout.write(clean_text(f"[{done}/{total}] {job.job_id or job.folder}: {job.result}{more}"))
         for note in job.notes:
