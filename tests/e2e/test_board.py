@@ -121,7 +121,8 @@ def test_categories_have_a_view_of_their_own(reader: Page) -> None:
     row = reader.get_by_role("row", name="steady")
     expect(row.get_by_text("4 of 4 Tasks").first).to_be_visible()
     row.locator("td.category a").first.click()
-    expect(reader.get_by_text("Billing").first).to_be_visible()
+    expect(reader.get_by_role("heading", level=1)).to_contain_text("Score: 100.0 % steady · Billing")
+    reader.get_by_role("link", name="Trials", exact=True).click()
     expect(reader.get_by_role("heading", level=1)).to_contain_text("8 Trials")
 
 

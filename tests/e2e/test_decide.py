@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error, Page, Route, ViewportSize, expect
 
 from tests.builders import AgentSpec, BenchmarkSpec, Outcome, make_job, track
-from tests.e2e.conftest import BOARD, NewContext, OpenPage, Sessions, Site
+from tests.e2e.conftest import BOARD, LONG, NewContext, OpenPage, Sessions, Site
 from tests.e2e.test_board import is_same_document, mark, ranked
 from tests.e2e.test_pages import DESK, PHONE, THEMES
 
@@ -77,7 +77,7 @@ def test_the_chart_is_drawn_when_it_comes_into_view(reader: Page) -> None:
     assert sorted(names(reader)) == ["quick", "rambler", "steady", "wobbly"]
     expect(reader.locator(".plot .modebar")).to_have_count(0)
     expect(reader.get_by_role("img", name="Cost against correctness")).to_be_visible()
-    reader.get_by_role("link", name="Time", exact=True).first.click()
+    reader.locator("#chart-x-2").click()
     expect(reader.get_by_role("img", name="Time against correctness")).to_be_visible()
     expect(reader).to_have_url(re.compile("x=latency"))
     plot(reader)
@@ -113,6 +113,16 @@ def test_names_do_not_collide_in_a_crowd(
         re.compile(f"^{left} names? ha(s|ve) no room" if left else "^$")
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_markup_in_names_stays_text(open_page: OpenPage, site: Site) -> None:
+    page = open_page(site.stranger)
+    page.goto("/projects/odd/benchmarks/odd-bench@1.0.0")
+    plot(page)
+    assert "<i>tilted</i>" in names(page)
+    assert any(name.startswith(LONG[:20]) and name.endswith("…") for name in names(page))
+    expect(page.locator(".plot .annotation-text i")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -176,7 +186,7 @@ def test_filters_swap_the_board_alone(reader: Page) -> None:
     reader.locator(".panel:visible").get_by_role("button", name="Apply").click()
     expect(reader.locator(".filtered")).to_contain_text("known costs of at most $0.005")
     assert ranked(reader) == ["2 quick", "3 rambler"]
-    reader.locator("summary", has_text="Columns").click()
+    reader.locator("#filter-columns").click()
     reader.get_by_label("Coverage").check()
     reader.locator(".panel:visible").get_by_role("button", name="Apply").click()
     expect(reader.get_by_role("columnheader", name="Coverage")).to_have_count(0)
@@ -196,7 +206,11 @@ def test_a_slow_older_answer_never_overwrites_a_newer_one(
     page = new_context(storage_state=sessions(site.reader)).new_page()
     page.goto(BOARD)
     held: list[Route] = []
-    page.route(re.compile("q=stea"), held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("q=stea"), hold)
     page.get_by_label("Find").fill("stea")
     page.get_by_label("Find").press("Enter")
     expect(page.locator("#board")).to_have_attribute("aria-busy", "true")
@@ -226,7 +240,7 @@ def test_everything_works_without_script(open_page: OpenPage, site: Site) -> Non
     page.get_by_role("button", name="Choose").click()
     assert "floor=20" in page.url and "q=e" in page.url
     expect(page.locator(ANSWER)).to_contain_text("rambler")
-    page.locator("summary", has_text="Columns").click()
+    page.locator("#filter-columns").click()
     page.get_by_label("Spread").check()
     page.locator(".panel:visible").get_by_role("button", name="Apply").click()
     expect(page.get_by_role("columnheader", name="Spread")).to_have_count(0)
