@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
 
 from django.http import Http404, StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -25,10 +24,12 @@ def file_response(trial: Trial, number: int, path: str) -> StreamingHttpResponse
     found = next((file for file in execution.files if file[0] == path), None) if execution else None
     if execution is None or found is None:
         raise Http404("This execution left no such file.")
+    if not blobs.exists(execution.pack_id):
+        raise Http404("This file is no longer in the store.")
     _, _, offset, size, media_type, *_ = found
     shown = media_type.startswith(SHOWN)
     response = StreamingHttpResponse(
-        _chunks(blobs.open_blob(execution.pack_id), offset, size),
+        _chunks(execution.pack_id, offset, size),
         content_type="text/plain; charset=utf-8" if shown else "application/octet-stream",
     )
     response.headers["Content-Length"] = str(size)
@@ -40,8 +41,8 @@ def file_response(trial: Trial, number: int, path: str) -> StreamingHttpResponse
     return response
 
 
-def _chunks(blob: BinaryIO, offset: int, size: int) -> Iterator[bytes]:
-    with blob as stream:
+def _chunks(pack: str, offset: int, size: int) -> Iterator[bytes]:
+    with blobs.open_blob(pack) as stream:
         stream.seek(offset)
         while size and (chunk := stream.read(min(size, CHUNK))):
             size -= len(chunk)
