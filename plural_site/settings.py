@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ TEMPLATES = [
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_IS_COLLECTED = (STATIC_ROOT / "staticfiles.json").exists()
+STATIC_IS_COLLECTED = "collectstatic" in sys.argv[1:2] or (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns about a missing folder
