@@ -6,6 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
+
+from django.db.models import Q
 
 from benchmarks.domain.definitions import rules_from_content
 from benchmarks.domain.identity import canonical_jcs, rules_hash
@@ -34,17 +37,24 @@ def slug_of(name: str, fallback: str) -> str:
 
 
 def record_revisions(
-    *, project: Project, definitions: Sequence[Definition], actor: User | None = None
+    *,
+    project: Project,
+    definitions: Sequence[Definition],
+    actor: User | None = None,
+    held: Mapping[str, Revision] = MappingProxyType({}),
 ) -> tuple[dict[str, Revision], set[str]]:
     """The revision of each content in the project, by content hash, and which hashes were made now.
 
     Call inside a transaction that holds the project (`lock_project`). A definition comes after what it
-    depends on. A version that another content of the resource holds is left to it.
+    depends on. A version that another content of the resource holds is left to it. `held`: revisions of
+    the project that are at hand already, by content hash.
     Raises DomainError where a dependency is missing. A fixed number of queries, whatever their number.
     """
     wanted = {definition.content_hash: definition for definition in definitions}
     needed = {digest for definition in definitions for digest in definition.dependencies}
-    found = _held(project, [*wanted, *(needed - wanted.keys())])
+    hashes = [*wanted, *(needed - wanted.keys())]
+    found = {digest: held[digest] for digest in hashes if digest in held}
+    found |= _held(project, [digest for digest in hashes if digest not in found])
     missing = [definition for digest, definition in wanted.items() if digest not in found]
     if not missing:
         return found, set()
@@ -137,6 +147,7 @@ def record_benchmark(
     definition: Definition,
     tasks: Sequence[tuple[str, str, str]],
     actor: User | None = None,
+    held: Mapping[str, Revision] = MappingProxyType({}),
 ) -> tuple[Revision, bool]:
     """The revision of a Benchmark with Task pins, Categories and tracks; True if it was made now.
 
@@ -144,7 +155,7 @@ def record_benchmark(
     where the declared rules are broken, or where a track's rules differ from those that the Benchmark
     already holds under the same `id@version`.
     """
-    found, made = record_revisions(project=project, definitions=[definition], actor=actor)
+    found, made = record_revisions(project=project, definitions=[definition], actor=actor, held=held)
     revision = found[definition.content_hash]
     if not made:
         return revision, False
@@ -244,14 +255,16 @@ def follow_jobs(revisions: Mapping[Revision, str], *, started_at: datetime) -> N
     A revision that a push or a person chose stays. Call inside a transaction.
     """
     by_resource = {revision.resource_id: (revision, name) for revision, name in revisions.items()}
-    moved, confirmed = [], []
-    for resource in Resource.objects.select_for_update().filter(pk__in=by_resource):
-        if resource.current_is_chosen or (resource.current_since and resource.current_since > started_at):
-            continue
-        revision, name = by_resource[resource.pk]
-        confirmed.append(resource.pk)
-        if (resource.current_id, resource.name) != (revision.pk, name):
-            resource.current, resource.name = revision, name
-            moved.append(resource)
-    Resource.objects.bulk_update(moved, ["current", "name"], batch_size=200)
+    older = Q(current_since=None) | Q(current_since__lte=started_at)
+    rows = Resource.objects.select_for_update().filter(older, pk__in=by_resource, current_is_chosen=False)
+    moved, renamed, confirmed = [], [], []
+    for pk, current, called in rows.values_list("pk", "current_id", "name"):
+        revision, name = by_resource[pk]
+        confirmed.append(pk)
+        if current != revision.pk:
+            moved.append(Resource(pk=pk, current=revision))
+        if called != name:
+            renamed.append(Resource(pk=pk, name=name))
+    Resource.objects.bulk_update(moved, ["current"], batch_size=200)
+    Resource.objects.bulk_update(renamed, ["name"], batch_size=200)
     Resource.objects.filter(pk__in=confirmed).update(current_since=started_at)

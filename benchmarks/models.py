@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
+from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
 from benchmarks.domain.tracks import parse_track
 from benchmarks.domain.types import Track as TrackRules
 from benchmarks.querysets import ResourceQuerySet, RevisionQuerySet
@@ -99,6 +101,11 @@ class Revision(models.Model):
     def content(self) -> dict[str, Any]:
         parsed: dict[str, Any] = json.loads(self.definition)
         return parsed
+
+    @cached_property
+    def rules(self) -> BenchmarkRules:
+        """The declared rules of a Benchmark."""
+        return rules_from_content(self.content)
 
     @property
     def version(self) -> str:

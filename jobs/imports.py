@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -162,9 +162,10 @@ def _import_source(this: _Import, source: Source) -> None:
         for _, header in found
         if header.benchmark and header.benchmark_slug
     }
+    target = record.Target(this.project, this.run, slugs, revisions={})
     for folder, header in found:
         try:
-            job = _import_job(this, folder, header, slugs)
+            job = _import_job(this, folder, header, target)
         except ImportProblemError as error:
             job = _refused(folder, error)
         this.done(job, len(folders))
@@ -184,13 +185,13 @@ def _import_folder(this: _Import, path: Path) -> None:
         this.report.revisions.append(f"{path.name} revision {recorded.revision.number}")
 
 
-def _import_job(this: _Import, folder: JobFolder, header: JobHeader, slugs: Mapping[str, str]) -> JobReport:
+def _import_job(this: _Import, folder: JobFolder, header: JobHeader, target: record.Target) -> JobReport:
     staging = this.scratch / "staging"
     staging.mkdir()
     try:
         job = record.existing_job(this.project, header)
         staged = stage(folder, header, record.known_trials(job), staging, beat=lambda: _beat(this.run))
-        written = record.record_evidence(record.Target(this.project, this.run, slugs), staged, job)
+        written = record.record_evidence(target, staged, job)
     except DomainError as error:
         raise ImportProblemError(f"{header.folder}/config.json", "source", str(error)) from error
     except (OSError, DatabaseError) as error:

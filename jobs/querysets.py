@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -28,18 +28,30 @@ class TrialQuerySet(models.QuerySet["Trial"]):
     def visible(self, project: Project) -> TrialQuerySet:
         return self.filter(job__project=project, job__state="ready")
 
-    def counted(self, revision: Revision, track_ref: str, configurations: Iterable[int]) -> TrialQuerySet:
-        """Trials that an entry takes: those of every landed Job on this release and track, at its Tasks."""
-        return self.filter(
+    def counted(
+        self,
+        revision: Revision,
+        track_ref: str,
+        configurations: Iterable[int],
+        jobs: Sequence[str] | None = None,
+    ) -> TrialQuerySet:
+        """Trials that an entry takes: those at its Tasks, of landed Jobs on this release and track.
+
+        Of all such Jobs, or only of those whose ids are named.
+        """
+        found = self.filter(
             job__revision=revision,
             job__track_ref=track_ref,
             job__state="ready",
             job_agent__configuration__in=configurations,
             pin__isnull=False,
-        ).first_copies()
+        )
+        if jobs is not None:
+            found = found.filter(job__client_job_id__in=jobs)
+        return found.first_copies(jobs)
 
-    def first_copies(self) -> TrialQuerySet:
-        """Without Trials that an entry has already: of one stored in several Jobs the first copy counts."""
+    def first_copies(self, jobs: Sequence[str] | None = None) -> TrialQuerySet:
+        """Of a Trial that several Jobs hold (of all, or of those named) the copy that came in first."""
         same = ("client_trial_id", "job__revision", "job__track_ref", "job_agent__configuration")
         earlier = self.model._default_manager.filter(
             **{name: models.OuterRef(name) for name in same},
@@ -47,6 +59,8 @@ class TrialQuerySet(models.QuerySet["Trial"]):
             pin__isnull=False,
             pk__lt=models.OuterRef("pk"),
         )
+        if jobs is not None:
+            earlier = earlier.filter(job__client_job_id__in=jobs)
         return self.filter(~models.Exists(earlier))
 
 

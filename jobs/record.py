@@ -16,10 +16,9 @@ from benchmarks.actions import (
     record_configurations,
     record_revisions,
 )
-from benchmarks.domain.definitions import rules_from_content
 from benchmarks.domain.scoring import classify
 from benchmarks.domain.types import Definition, Scoring
-from benchmarks.models import Revision, TaskPin
+from benchmarks.models import Revision
 from jobs import tallies
 from jobs.domain.evidence import Change, Known, result_digest
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note, ParsedExecution, ParsedTrial
@@ -64,6 +63,8 @@ class Target:
     project: Project
     run: ImportRun
     slugs: Mapping[str, str]
+    revisions: dict[str, Revision]
+    """By content hash: those of the Jobs that landed before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Place:
 
     job: Job
     agents: Mapping[int, JobAgent]
-    pins: Sequence[TaskPin]
+    pins: Sequence[int]
+    """Keys of the Task pins in order."""
     scoring: Scoring | None
 
 
@@ -115,11 +117,12 @@ def record_evidence(target: Target, staged: StagedJob, job: Job | None) -> Writt
             _finish(place.job, staged, revisions)
             _move_blobs(staged)  # last, so that a refusal leaves no file behind
     else:
-        _write_in_parts(target, staged, notes)
+        revisions = _write_in_parts(target, staged, notes)
+    target.revisions.update(revisions)
     return Written(True, staged.added, staged.replaced, tuple(notes))
 
 
-def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> None:
+def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> dict[str, Revision]:
     """A new Job too large for one transaction: nothing shows it before its last part."""
     with transaction.atomic():
         place, revisions = _begin(target, staged, None, notes)
@@ -133,6 +136,7 @@ def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> Non
     except BaseException:
         Job.objects.filter(pk=place.job.pk, state=Job.State.IMPORTING).delete()
         raise
+    return revisions
 
 
 def _begin(
@@ -173,13 +177,15 @@ def _has_ended(job: Job, header: JobHeader) -> bool:
 
 
 def _record_definitions(target: Target, header: JobHeader, notes: list[Note]) -> dict[str, Revision]:
-    found, made = record_revisions(project=target.project, definitions=header.definitions)
+    held = target.revisions
+    found, made = record_revisions(project=target.project, definitions=header.definitions, held=held)
     if header.benchmark:
         digest = header.benchmark.content_hash
         found[digest], is_new = record_benchmark(
             project=target.project,
             definition=replace(header.benchmark, slug=target.slugs.get(digest, header.benchmark_slug)),
             tasks=[(task.name, task.version, task.content_hash) for task in header.tasks],
+            held=held | found,
         )
         made |= {digest} if is_new else set()
     for definition in (*header.definitions, *([header.benchmark] if header.benchmark else [])):
@@ -215,8 +221,8 @@ def _place(
 ) -> Place:
     header = staged.header
     revision = revisions[header.benchmark.content_hash] if header.benchmark else None
-    scoring = rules_from_content(revision.content).scoring if revision else None
-    pins = list(revision.pins.all()) if revision else []
+    scoring = revision.rules.scoring if revision else None
+    pins = list(revision.pins.order_by("position").values_list("pk", flat=True)) if revision else []
     track_ref = _track_ref(header, revision, notes)
     if job is None:
         job = Job(
@@ -299,19 +305,25 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
         )
     }
     _supersede(list(grown.values()))
-    rows = [_fill(grown.get(item.trial.trial_id), place, item.trial) for item in batch]
-    bulk.insert([row for row in rows if row.pk is None])
-    for row in grown.values():
-        row.save()
-    names = [row.client_trial_id for row in rows]
-    found = Trial.objects.filter(job=place.job, client_trial_id__in=names)
+    new = []
+    for item in batch:
+        columns = _trial(place, item.trial)
+        stored = grown.get(item.trial.trial_id)
+        if stored is None:
+            new.append(columns)
+            continue
+        for name, value in columns.items():
+            setattr(stored, name, value)
+        stored.save()
+    bulk.insert(Trial, new)
+    found = Trial.objects.filter(job=place.job, client_trial_id__in=[item.trial.trial_id for item in batch])
     keys = dict(found.values_list("client_trial_id", "pk"))
     executions = [
-        _execution(keys[row.client_trial_id], parsed, pack, staged.segments[pack.segment].digest)
-        for row, item in zip(rows, batch, strict=True)
+        _execution(keys[item.trial.trial_id], parsed, pack, staged.segments[pack.segment].digest)
+        for item in batch
         for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
     ]
-    bulk.insert(executions)
+    bulk.insert(Execution, executions)
 
 
 def _supersede(rows: Sequence[Trial]) -> None:
@@ -335,53 +347,57 @@ def _supersede(rows: Sequence[Trial]) -> None:
     Execution.objects.filter(trial__in=rows).delete()
 
 
-def _fill(stored: Trial | None, place: Place, parsed: ParsedTrial) -> Trial:
-    row = stored or Trial(job_id=place.job.pk, client_trial_id=parsed.trial_id)
+def _trial(place: Place, parsed: ParsedTrial) -> dict[str, Any]:
+    """Columns of a Trial's row."""
     position = parsed.task_position
-    row.job_agent_id = place.agents[parsed.agent_position].pk
-    row.task_position = Trial.UNPLANNED if position is None else position
-    row.pin_id = place.pins[position].pk if position is not None and place.pins else None
-    row.task_name = parsed.task_name
-    row.task_digest = parsed.task_digest
-    row.attempt = parsed.attempt
-    row.status = parsed.status
-    row.outcome = classify(as_attempt(parsed), place.scoring)
-    row.score = parsed.score
-    row.cost_usd = parsed.cost_usd
-    row.cost_partial = parsed.cost_partial
-    row.latency_seconds = parsed.latency_seconds
-    row.input_tokens = parsed.input_tokens
-    row.output_tokens = parsed.output_tokens
-    row.turns = parsed.turns
-    row.seed = parsed.seed
-    row.error_code = parsed.error_code
-    row.stop_reason = parsed.stop_reason
-    row.models_used = list(parsed.models_used)
-    row.notes = [asdict(note) for note in parsed.notes]
-    row.started_at = parsed.started_at
-    row.completed_at = parsed.completed_at
-    row.result_digest = result_digest(parsed)
-    return row
+    return {
+        "job_id": place.job.pk,
+        "client_trial_id": parsed.trial_id,
+        "job_agent_id": place.agents[parsed.agent_position].pk,
+        "task_position": Trial.UNPLANNED if position is None else position,
+        "pin_id": place.pins[position] if position is not None and place.pins else None,
+        "task_name": parsed.task_name,
+        "task_digest": parsed.task_digest,
+        "attempt": parsed.attempt,
+        "status": parsed.status,
+        "outcome": classify(as_attempt(parsed), place.scoring),
+        "score": parsed.score,
+        "cost_usd": parsed.cost_usd,
+        "cost_partial": parsed.cost_partial,
+        "latency_seconds": parsed.latency_seconds,
+        "input_tokens": parsed.input_tokens,
+        "output_tokens": parsed.output_tokens,
+        "turns": parsed.turns,
+        "seed": parsed.seed,
+        "error_code": parsed.error_code,
+        "stop_reason": parsed.stop_reason,
+        "models_used": list(parsed.models_used),
+        "notes": [asdict(note) for note in parsed.notes],
+        "started_at": parsed.started_at,
+        "completed_at": parsed.completed_at,
+        "result_digest": result_digest(parsed),
+    }
 
 
-def _execution(trial: int, parsed: ParsedExecution, pack: StagedPack, blob: str) -> Execution:
-    return Execution(
-        trial_id=trial,
-        number=parsed.number,
-        status=parsed.status,
-        error_code=parsed.error_code,
-        error_message=parsed.error_message,
-        stop_reason=parsed.stop_reason,
-        started_at=parsed.started_at,
-        completed_at=parsed.completed_at,
-        receipt_hash=parsed.receipt_hash,
-        is_final=parsed.is_final,
-        verifier_results=[
+def _execution(trial: int, parsed: ParsedExecution, pack: StagedPack, blob: str) -> dict[str, Any]:
+    """Columns of an execution's row."""
+    return {
+        "trial_id": trial,
+        "number": parsed.number,
+        "status": parsed.status,
+        "error_code": parsed.error_code,
+        "error_message": parsed.error_message,
+        "stop_reason": parsed.stop_reason,
+        "started_at": parsed.started_at,
+        "completed_at": parsed.completed_at,
+        "receipt_hash": parsed.receipt_hash,
+        "is_final": parsed.is_final,
+        "verifier_results": [
             {name: getattr(result, name) for name in VERIFIER_FIELDS} for result in parsed.verifier_results
         ],
-        pack_id=blob,
-        files=_files(pack),
-    )
+        "pack_id": blob,
+        "files": _files(pack),
+    }
 
 
 # Ends ------------------------------------------------------------------------------------------------

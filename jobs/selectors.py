@@ -199,7 +199,7 @@ def _trial_rows(
 
 def scoring_of(revision: Revision | None) -> Scoring:
     """The release's scoring, the default for a Job on a single Task."""
-    return rules_from_content(revision.content).scoring if revision else Scoring()
+    return revision.rules.scoring if revision else Scoring()
 
 
 def _next(path: str, query: dict[str, str], cursor: str | None) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from math import fsum
 from typing import Any
 
 from django.db.models import Count, Q
 
-from benchmarks.domain.definitions import rules_from_content
 from benchmarks.domain.scoring import aggregate
 from benchmarks.domain.tracks import check_conformance
 from benchmarks.domain.types import (
@@ -24,6 +23,7 @@ from benchmarks.domain.types import (
 )
 from benchmarks.models import Configuration, Revision
 from jobs.models import Job, JobAgent, Tally, Trial
+from plural_site.db import bulk
 
 RULES_VERSION = 1
 UNTRACKED = (
@@ -55,29 +55,22 @@ class Evaluation:
 def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -> None:
     """Recomputes the tallies of these configurations on one release and track."""
     wanted = sorted(set(configurations))
-    rows = compute(revision, track_ref, configurations=wanted)
+    rows = [
+        row
+        for found in evaluate(revision, track_ref, configurations=wanted)
+        for row in _rows(revision, track_ref, found)
+    ]
     Tally.objects.board(revision, track_ref).filter(configuration__in=wanted).delete()
-    Tally.objects.bulk_create(rows, batch_size=500)
+    bulk.insert(Tally, rows)
 
 
-def compute(
-    revision: Revision,
-    track_ref: str,
-    *,
-    configurations: Sequence[int] | None = None,
-    jobs: Sequence[str] | None = None,
-) -> list[Tally]:
-    """Tallies, not stored: of some configurations or all, over all landed Jobs or only those named."""
-    rows: list[Tally] = []
-    for found in evaluate(revision, track_ref, configurations=configurations, jobs=jobs):
-        rows += _rows(
-            revision=revision,
-            track_ref=track_ref,
-            configuration=found.configuration,
-            result=found.result,
-            planned=found.planned,
-        )
-    return rows
+def compute(revision: Revision, track_ref: str, *, jobs: Sequence[str] | None = None) -> list[Tally]:
+    """Tallies, not stored, over all landed Jobs or only those named."""
+    return [
+        Tally(**row)
+        for found in evaluate(revision, track_ref, jobs=jobs)
+        for row in _rows(revision, track_ref, found)
+    ]
 
 
 def evaluate(
@@ -88,7 +81,7 @@ def evaluate(
     jobs: Sequence[str] | None = None,
 ) -> Iterator[Evaluation]:
     """From Trials to figures, in four queries: as `compute` chooses them."""
-    rules = rules_from_content(revision.content)
+    rules = revision.rules
     names = list(revision.pins.values_list("name", flat=True))
     track = next((t for t in rules.tracks if t.reference == track_ref), None)
     agents = _agents(revision, track_ref, configurations, jobs)
@@ -114,9 +107,7 @@ def _attempts(
     revision: Revision, track_ref: str, configurations: Sequence[int], jobs: Sequence[str] | None
 ) -> dict[int, Group]:
     groups: dict[int, Group] = defaultdict(lambda: Group([], set()))
-    found = Trial.objects.counted(revision, track_ref, configurations)
-    if jobs is not None:
-        found = found.filter(job__client_job_id__in=jobs)
+    found = Trial.objects.counted(revision, track_ref, configurations, jobs)
     rows = found.order_by(
         "job__started_at", "job__client_job_id", "client_trial_id"
     ).values_list(  # whichever came in first
@@ -207,60 +198,54 @@ def same_model(configured: str, reported: str) -> bool:
     return reported == configured or configured.endswith(f"/{reported}")
 
 
-def _rows(
-    *,
-    revision: Revision,
-    track_ref: str,
-    configuration: Configuration,
-    result: ConfigurationResult,
-    planned: int,
-) -> list[Tally]:
-    def row(scope: Tally.Scope, key: str, position: int, **figures: Any) -> Tally:
-        return Tally(
-            revision=revision,
-            track_ref=track_ref,
-            configuration=configuration,
-            scope=scope,
-            key=key,
-            position=position,
-            rules_version=RULES_VERSION,
-            **figures,
-        )
+def _rows(revision: Revision, track_ref: str, found: Evaluation) -> list[dict[str, Any]]:
+    """Columns of each row."""
+    result = found.result
+    board = {"revision_id": revision.pk, "track_ref": track_ref, "configuration_id": found.configuration.pk}
 
-    overall = row(
-        Tally.Scope.OVERALL,
-        "",
-        0,
+    def row(scope: Tally.Scope, key: str, position: int, figures: dict[str, Any]) -> dict[str, Any]:
+        place = {"scope": scope.value, "key": key, "position": position}
+        return _BLANK | board | place | figures
+
+    overall = {
         **_measures(result),
-        score=result.score,
         **_interval(result.uncertainty),
-        coverage=result.coverage,
-        complete_coverage=result.complete_coverage,
-        success_rate=result.success_rate,
-        completion_rate=result.completion_rate,
-        attempts=sum(result.outcomes.values()),
-        planned=planned,
-        valid=result.valid,
-        successes=result.successes,
-        outcomes=dict(result.outcomes),
-        detail={
+        "score": result.score,
+        "coverage": result.coverage,
+        "complete_coverage": result.complete_coverage,
+        "success_rate": result.success_rate,
+        "completion_rate": result.completion_rate,
+        "attempts": sum(result.outcomes.values()),
+        "planned": found.planned,
+        "valid": result.valid,
+        "successes": result.successes,
+        "outcomes": dict(result.outcomes),
+        "detail": {
             **_why(result.uncertainty),
             "tasks_total": result.tasks_total,
             "tasks_covered": result.tasks_covered,
             "consistency": asdict(result.consistency),
         },
-        eligible=result.eligible,
-        reasons=list(result.ineligible_reasons),
-    )
-    categories = [
-        row(Tally.Scope.CATEGORY, category.id, position, **_category(category))
-        for position, category in enumerate(result.categories)
+        "eligible": result.eligible,
+        "reasons": list(result.ineligible_reasons),
+    }
+    return [
+        row(Tally.Scope.OVERALL, "", 0, overall),
+        *(
+            row(Tally.Scope.CATEGORY, category.id, position, _category(category))
+            for position, category in enumerate(result.categories)
+        ),
+        *(
+            row(Tally.Scope.TASK, task.task, position, _task(task))
+            for position, task in enumerate(result.tasks)
+        ),
     ]
-    tasks = [
-        row(Tally.Scope.TASK, task.task, position, **_task(task))
-        for position, task in enumerate(result.tasks)
-    ]
-    return [overall, *categories, *tasks]
+
+
+_BLANK = {
+    field.attname: field.get_default() for field in Tally._meta.concrete_fields if not field.primary_key
+} | {"rules_version": RULES_VERSION}
+"""Columns of a row without figures."""
 
 
 def _measures(result: ConfigurationResult | CategoryResult) -> dict[str, Any]:
@@ -307,37 +292,40 @@ def _category(category: CategoryResult) -> dict[str, Any]:
     }
 
 
+_TASK_COLUMNS = ("score", "success_rate", "attempts", "valid", "successes")
+_TASK_DETAIL = [field.name for field in fields(TaskResult) if field.name not in ("task", *_TASK_COLUMNS)]
+
+
 def _task(task: TaskResult) -> dict[str, Any]:
-    columns = ("score", "success_rate", "attempts", "valid", "successes")
-    figures = asdict(task)
-    name_and_columns = {"task", *columns}
     return {
-        **{name: figures[name] for name in columns},
+        **{name: getattr(task, name) for name in _TASK_COLUMNS},
         "coverage": 1.0 if task.valid else 0.0,
-        "detail": {key: value for key, value in figures.items() if key not in name_and_columns},
+        "detail": {name: getattr(task, name) for name in _TASK_DETAIL},
     }
 
 
 def count_agents(job: Job) -> None:
     """What the Trials of each Agent of a Job add up to, for lists that read no Trials."""
     for agent in job.agents.all():
-        trials = Trial.objects.filter(job_agent=agent)
-        totals = trials.aggregate(
-            recorded=Count("pk"),
-            unplanned=Count("pk", filter=Q(task_position=Trial.UNPLANNED)),
-            partial=Count("pk", filter=Q(cost_partial=True)),
-            measured=Count("cost_usd"),
+        kinds = (
+            Trial.objects.filter(job_agent=agent)
+            .order_by("outcome")
+            .values("outcome")
+            .annotate(
+                recorded=Count("pk"),
+                unplanned=Count("pk", filter=Q(task_position=Trial.UNPLANNED)),
+                partial=Count("pk", filter=Q(cost_partial=True)),
+                measured=Count("cost_usd"),
+            )
         )
-        agent.recorded = totals["recorded"]
-        agent.unplanned = totals["unplanned"]
-        agent.outcomes = dict(
-            trials.order_by("outcome")
-            .values_list("outcome")
-            .annotate(n=Count("pk"))
-            .values_list("outcome", "n")
+        found = list(kinds)
+        agent.outcomes = {kind["outcome"]: kind["recorded"] for kind in found}
+        agent.recorded = sum(kind["recorded"] for kind in found)
+        agent.unplanned = sum(kind["unplanned"] for kind in found)
+        agent.cost_measured = sum(kind["measured"] for kind in found)
+        agent.cost_partial = any(kind["partial"] for kind in found)
+        costs = Trial.objects.filter(job_agent=agent, cost_usd__isnull=False).values_list(
+            "cost_usd", flat=True
         )
-        agent.cost_measured = totals["measured"]
-        agent.cost_partial = totals["partial"] > 0
-        costs = trials.filter(cost_usd__isnull=False).values_list("cost_usd", flat=True)
-        agent.cost_total = fsum(cost for cost in costs if cost is not None) if totals["measured"] else None
+        agent.cost_total = fsum(filter(None, costs)) if agent.cost_measured else None
         agent.save()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 from django.http import Http404
 
-from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
+from benchmarks.domain.definitions import BenchmarkRules
 from benchmarks.domain.types import Track
 from benchmarks.models import Revision
 from jobs.models import Tally
@@ -43,7 +43,7 @@ def select_track(revision: Revision, wanted: str) -> Selection:
 
     Raises Http404 where the release declares no such track.
     """
-    rules = rules_from_content(revision.content)
+    rules = revision.rules
     revisions = revision.resource.revisions.with_release().select_related("resource").order_by("-number")
     counts = Tally.objects.filter(revision=revision, scope=Tally.Scope.OVERALL).values_list("track_ref")
     return Selection(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -18,7 +18,28 @@ from jobs.domain.readers import strict_json
 from jobs.domain.readers.strict_json import Fields
 
 _REMEMBERED_LENGTH = 32 * 1024
+_REMEMBERED_SOURCES = 4
+_SOURCE_LENGTH = 4 * 1024 * 1024
 Slugs: TypeAlias = dict[tuple[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    name: str
+    definition: Definition
+    environment: Definition
+    verifiers: tuple[Definition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What config.json says is run, consistent in itself."""
+
+    benchmark: Definition | None
+    tasks: tuple[_Task, ...]
+
+
+_sources: dict[str, _Source] = {}
 
 
 def same_length(fields: Fields, key: str, wanted: int, what: str) -> None:
@@ -37,22 +58,14 @@ class Inputs:
 
     def source(self, source: Fields) -> tuple[Definition | None, tuple[ParsedTask, ...]]:
         """The Benchmark (None for a Job on a single Task) and the planned Tasks."""
-        kind = source.text("kind")
-        if kind == "task":
-            tasks = self._tasks([source.object("task")])
-            self._check(self.lock, "source_digest", tasks[0].content_hash)
+        found = _source(source)
+        tasks = self._tasks(found.tasks)
+        if found.benchmark is None:
+            _check(self.lock, "source_digest", tasks[0].content_hash)
             return None, tasks
-        if kind != "benchmark":
-            raise source.problem("kind", f"must be benchmark or task, not {strict_json.shown(kind)!r}")
-        declared = source.object("benchmark")
-        if not declared.array("tasks"):
-            raise declared.problem("tasks", "is empty")
-        tasks = self._tasks(declared.objects("tasks"))
-        hashes = tuple(task.content_hash for task in tasks)
-        benchmark = self._labelled(_definition(_without(declared, "tasks"), "benchmark", hashes))
-        pin = self.lock.object("benchmark")
-        for fields, key in ((declared, "source_hash"), (pin, "content_hash"), (self.lock, "source_digest")):
-            self._check(fields, key, benchmark.content_hash)
+        benchmark = self._labelled(found.benchmark)
+        for fields, key in ((self.lock.object("benchmark"), "content_hash"), (self.lock, "source_digest")):
+            _check(fields, key, benchmark.content_hash)
         return benchmark, tasks
 
     def agents(self, config: Fields) -> tuple[ParsedAgent, ...]:
@@ -92,52 +105,33 @@ class Inputs:
             harness_version=harness.optional_text("revision") if harness else None,
         )
 
-    def _tasks(self, declared: Sequence[Fields]) -> tuple[ParsedTask, ...]:
+    def _tasks(self, declared: Sequence[_Task]) -> tuple[ParsedTask, ...]:
         for key in ("task_pins", "task_digests", "environment_digests"):
             same_length(self.lock, key, len(declared), "Tasks")
-        pins = self.lock.objects("task_pins")
-        names: set[str] = set()
         tasks = []
-        verifiers: list[str] = []
-        for position, (task, pin) in enumerate(zip(declared, pins, strict=True)):
-            definition = self._task(position, task, verifiers)
-            self._check(task, "source_hash", definition.content_hash)
-            self._check(pin, "content_hash", definition.content_hash)
-            name = task.text("task_id")
-            if pin.text("name") != name:
-                raise pin.problem("name", f"must be {strict_json.shown(name)!r}, as in config.json")
-            if name in names:
-                raise task.problem("task_id", f"is the name of two Tasks: {strict_json.shown(name)!r}")
-            names.add(name)
-            tasks.append(ParsedTask(position, name, pin.optional_text("version"), definition.content_hash))
+        for position, (task, pin) in enumerate(zip(declared, self.lock.objects("task_pins"), strict=True)):
+            for definition in (task.environment, *task.verifiers, task.definition):
+                self._add(definition)
+            _check(pin, "content_hash", task.definition.content_hash)
+            if pin.text("name") != task.name:
+                raise pin.problem("name", f"must be {strict_json.shown(task.name)!r}, as in config.json")
+            version = pin.optional_text("version")
+            tasks.append(ParsedTask(position, task.name, version, task.definition.content_hash))
+        self._check_list("environment_digests", [task.environment.content_hash for task in declared])
         self._check_list("task_digests", [task.content_hash for task in tasks])
+        verifiers = [verifier.content_hash for task in declared for verifier in task.verifiers]
         self._check_list("verifier_digests", verifiers)
         return tuple(tasks)
 
-    def _task(self, position: int, task: Fields, verifiers: list[str]) -> Definition:
-        environment = self._add(_definition(task.object("environment"), "environment"))
-        pinned = self.lock.texts("environment_digests")[position]
-        if pinned != environment.content_hash:
-            raise _mismatch(self.lock, f"environment_digests[{position}]", pinned, environment.content_hash)
-        bound = tuple(
-            self._add(_definition(binding.object("verifier"), "verifier")).content_hash
-            for binding in task.objects("verifiers")
-        )
-        verifiers.extend(bound)
-        dependencies = (environment.content_hash, *bound)
-        return self._add(_definition(_without(task, "environment", "verifiers"), "task", dependencies))
-
     def _add(self, definition: Definition) -> Definition:
-        return self.definitions.setdefault(definition.content_hash, self._labelled(definition))
+        held = self.definitions.get(definition.content_hash)
+        if held is None:
+            held = self.definitions[definition.content_hash] = self._labelled(definition)
+        return held
 
     def _labelled(self, definition: Definition) -> Definition:
         slug = self._slugs.get((definition.kind, definition.content_hash), "")
         return replace(definition, slug=slug) if slug else definition
-
-    def _check(self, fields: Fields, key: str, found: str) -> None:
-        claimed = fields.text(key)
-        if claimed != found:
-            raise _mismatch(fields, key, claimed, found)
 
     def _check_list(self, key: str, found: list[str]) -> None:
         claimed = self.lock.texts(key)
@@ -147,8 +141,59 @@ class Inputs:
                 raise _mismatch(self.lock, f"{key}[{position}]", one, other)
 
 
+def _check(fields: Fields, key: str, found: str) -> None:
+    claimed = fields.text(key)
+    if claimed != found:
+        raise _mismatch(fields, key, claimed, found)
+
+
 def _mismatch(fields: Fields, key: str, claimed: str, found: str) -> ImportProblemError:
     return fields.problem(key, f"is {strict_json.shown(claimed)[:80]}, but the definition gives {found}")
+
+
+def _source(source: Fields) -> _Source:
+    """Jobs of one release repeat its source word for word: the latest ones are remembered."""
+    text = json.dumps(source.data)
+    found = _sources.get(text)
+    if found is None:
+        found = _read_source(source)
+        if len(text) <= _SOURCE_LENGTH:
+            while len(_sources) >= _REMEMBERED_SOURCES:
+                _sources.pop(next(iter(_sources)), None)
+            _sources[text] = found
+    return found
+
+
+def _read_source(source: Fields) -> _Source:
+    kind = source.text("kind")
+    if kind == "task":
+        return _Source(None, (_task(source.object("task")),))
+    if kind != "benchmark":
+        raise source.problem("kind", f"must be benchmark or task, not {strict_json.shown(kind)!r}")
+    declared = source.object("benchmark")
+    if not declared.array("tasks"):
+        raise declared.problem("tasks", "is empty")
+    tasks: dict[str, _Task] = {}
+    for fields in declared.objects("tasks"):
+        task = _task(fields)
+        if task.name in tasks:
+            raise fields.problem("task_id", f"is the name of two Tasks: {strict_json.shown(task.name)!r}")
+        tasks[task.name] = task
+    hashes = tuple(task.definition.content_hash for task in tasks.values())
+    benchmark = _definition(_without(declared, "tasks"), "benchmark", hashes)
+    _check(declared, "source_hash", benchmark.content_hash)
+    return _Source(benchmark, tuple(tasks.values()))
+
+
+def _task(task: Fields) -> _Task:
+    environment = _definition(task.object("environment"), "environment")
+    verifiers = tuple(
+        _definition(binding.object("verifier"), "verifier") for binding in task.objects("verifiers")
+    )
+    dependencies = (environment.content_hash, *(verifier.content_hash for verifier in verifiers))
+    definition = _definition(_without(task, "environment", "verifiers"), "task", dependencies)
+    _check(task, "source_hash", definition.content_hash)
+    return _Task(task.text("task_id"), definition, environment, verifiers)
 
 
 def _without(fields: Fields, *keys: str) -> Fields:

@@ -62,6 +62,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant)
+_FINITE_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_MAYBE_INFINITE = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
+"""What every number beyond the range of a float holds."""
 _UNIQUE_DECODER = json.JSONDecoder(
     parse_float=_finite, parse_constant=_refuse_constant, object_pairs_hook=_unique
 )
@@ -75,7 +78,7 @@ def loads(data: bytes, file: str, *, unique_keys: bool = False, allow_nul: bool 
     except UnicodeDecodeError as error:
         raise ImportProblemError(file, "", f"is not UTF-8 text (byte {error.start})") from None
     try:
-        value = (_UNIQUE_DECODER if unique_keys else DECODER).decode(text)
+        value = _decoder(data, unique_keys).decode(text)
     except RecursionError:
         raise _too_deep(text, file) from None
     except NotStrictError as error:
@@ -94,6 +97,12 @@ def loads(data: bytes, file: str, *, unique_keys: bool = False, allow_nul: bool 
     if not allow_nul and b"\\u0000" in data:
         _refuse_text(value, file, _has_nul, "holds a NUL character")
     return value
+
+
+def _decoder(data: bytes, unique_keys: bool) -> json.JSONDecoder:
+    if unique_keys:
+        return _UNIQUE_DECODER
+    return DECODER if _MAYBE_INFINITE.search(data) else _FINITE_DECODER
 
 
 def checked(value: dict[str, Any], file: str) -> dict[str, Any]:
