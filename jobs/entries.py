@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from benchmarks.domain.scoring import competition_ranks
 from benchmarks.models import Configuration, Revision
 from jobs import tallies
-from jobs.models import Job, JobAgent, Tally
+from jobs.models import JobAgent, Tally
+from jobs.querysets import counting
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,7 @@ def _tallies(revision: Revision, track_ref: str, with_tasks: bool, jobs: Sequenc
 
 
 def _agents(revision: Revision, track_ref: str, jobs: Sequence[str]) -> dict[int, list[JobAgent]]:
-    found = JobAgent.objects.filter(
-        job__revision=revision, job__track_ref=track_ref, job__state=Job.State.READY
-    )
+    found = JobAgent.objects.filter(counting("job__"), job__revision=revision, job__track_ref=track_ref)
     if jobs:
         found = found.filter(job__client_job_id__in=jobs)
     agents: dict[int, list[JobAgent]] = defaultdict(list)

@@ -97,6 +97,18 @@ class Job(models.Model):
     pack = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
     files = models.JSONField(default=list)
     import_run = models.ForeignKey(ImportRun, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    set_aside_at = models.DateTimeField(null=True)
+    """Since when a person keeps it out of every figure; its evidence stays."""
+    set_aside_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    set_aside_reason = models.CharField(max_length=500, blank=True)
+    closed_at = models.DateTimeField(null=True)
+    """Since when a person has said that nothing more comes of a Job without a result."""
+    closed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    closed_reason = models.CharField(max_length=500, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -107,6 +119,16 @@ class Job(models.Model):
             models.UniqueConstraint(fields=["project", "client_job_id"], name="job_client_id"),
             models.CheckConstraint(condition=Q(state__in=["importing", "ready"]), name="job_state"),
             models.CheckConstraint(condition=Q(origin__in=["imported", "recorded"]), name="job_origin"),
+            models.CheckConstraint(
+                condition=Q(set_aside_at__isnull=True, set_aside_reason="")
+                | Q(set_aside_at__isnull=False) & ~Q(set_aside_reason=""),
+                name="job_set_aside_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(closed_at__isnull=True, closed_reason="")
+                | Q(closed_at__isnull=False) & ~Q(closed_reason=""),
+                name="job_closed_has_reason",
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["project", "-started_at", "-id"], name="job_latest"),
@@ -312,3 +334,46 @@ class Tally(models.Model):
     def detail_text(self, name: str) -> str:
         value: Any = self.detail.get(name)
         return value if isinstance(value, str) else ""
+
+
+class StepIndex(models.Model):
+    """Where the steps of one trajectory file lie, and what the file says of itself (derived)."""
+
+    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="step_indexes")
+    path = models.CharField(max_length=1000)
+    format = models.CharField(max_length=32)
+    version = models.PositiveSmallIntegerField()
+    """Of the code that made it: another one makes it anew."""
+    steps = models.PositiveIntegerField()
+    facts = models.JSONField(default=dict)
+    text_is_indexed = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["execution", "path"], name="stepindex_file")]
+
+
+class StepChunk(models.Model):
+    """A run of neighbouring steps, as rows of an outline (derived)."""
+
+    index = models.ForeignKey(StepIndex, on_delete=models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    rows = models.JSONField()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["index", "number"], name="stepchunk_number")]
+
+
+class StepText(models.Model):
+    """Text of a step, in parts, to be searched (derived). Only of a Trial's final execution."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="+")
+    index = models.ForeignKey(StepIndex, on_delete=models.CASCADE, related_name="texts")
+    step = models.PositiveIntegerField()
+    part = models.PositiveIntegerField()
+    text = models.TextField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["index", "step", "part"], name="steptext_part")
+        ]

@@ -13,10 +13,19 @@ if TYPE_CHECKING:
     from plural_site.accounts.models import Project
 
 
+def counting(prefix: str = "") -> models.Q:
+    """Jobs that figures are made of: landed whole, and not set aside. `prefix`: the way to the Job."""
+    return models.Q(**{f"{prefix}state": "ready", f"{prefix}set_aside_at__isnull": True})
+
+
 class JobQuerySet(models.QuerySet["Job"]):
     def visible(self, project: Project) -> JobQuerySet:
         """Jobs that have landed whole."""
         return self.filter(project=project, state="ready")
+
+    def counting(self) -> JobQuerySet:
+        """Landed Jobs that nobody has set aside."""
+        return self.filter(counting())
 
     def with_source(self) -> JobQuerySet:
         return self.select_related(
@@ -40,9 +49,9 @@ class TrialQuerySet(models.QuerySet["Trial"]):
         Of all such Jobs, or only of those whose ids are named.
         """
         found = self.filter(
+            counting("job__"),
             job__revision=revision,
             job__track_ref=track_ref,
-            job__state="ready",
             job_agent__configuration__in=configurations,
             pin__isnull=False,
         )
@@ -54,8 +63,8 @@ class TrialQuerySet(models.QuerySet["Trial"]):
         """Of a Trial that several Jobs hold (of all, or of those named) the copy that came in first."""
         same = ("client_trial_id", "job__revision", "job__track_ref", "job_agent__configuration")
         earlier = self.model._default_manager.filter(
+            counting("job__"),
             **{name: models.OuterRef(name) for name in same},
-            job__state="ready",
             pin__isnull=False,
             pk__lt=models.OuterRef("pk"),
         )

@@ -23,6 +23,7 @@ from benchmarks.domain.types import (
 )
 from benchmarks.models import Configuration, Revision
 from jobs.models import Job, JobAgent, Tally, Trial
+from jobs.querysets import counting
 from plural_site.db import bulk
 
 RULES_VERSION = 1
@@ -149,9 +150,7 @@ def _attempts(
 def _agents(
     revision: Revision, track_ref: str, configurations: Sequence[int] | None, jobs: Sequence[str] | None
 ) -> dict[int, list[JobAgent]]:
-    agents = JobAgent.objects.filter(
-        job__revision=revision, job__track_ref=track_ref, job__state=Job.State.READY
-    )
+    agents = JobAgent.objects.filter(counting("job__"), job__revision=revision, job__track_ref=track_ref)
     if configurations is not None:
         agents = agents.filter(configuration__in=configurations)
     if jobs is not None:
