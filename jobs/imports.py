@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,7 +28,8 @@ from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.sources import Limits, Source, open_source
 from jobs.import_lock import claimed_run, scratch_folder
 from jobs.models import ImportRun
-from jobs.staging import stage
+from jobs.read_ahead import Aside, Here, Reading, can_read_aside
+from jobs.staging import StagedJob
 from plural_site.accounts.models import Project, User
 
 
@@ -163,12 +164,8 @@ def _import_source(this: _Import, source: Source) -> None:
         if header.benchmark and header.benchmark_slug
     }
     target = record.Target(this.project, this.run, slugs, revisions={})
-    for folder, header in found:
-        try:
-            job = _import_job(this, folder, header, target)
-        except ImportProblemError as error:
-            job = _refused(folder, error)
-        this.done(job, len(folders))
+    for folder, job in _import_jobs(this, found, target):
+        this.done(_refused(folder, job) if isinstance(job, ImportProblemError) else job, len(folders))
     for path in source.benchmark_folders():
         _import_folder(this, path)
     this.report.notes += source.notes
@@ -185,22 +182,69 @@ def _import_folder(this: _Import, path: Path) -> None:
         this.report.revisions.append(f"{path.name} revision {recorded.revision.number}")
 
 
-def _import_job(this: _Import, folder: JobFolder, header: JobHeader, target: record.Target) -> JobReport:
-    staging = this.scratch / "staging"
-    staging.mkdir()
+def _import_jobs(
+    this: _Import, found: Sequence[tuple[JobFolder, JobHeader]], target: record.Target
+) -> Iterator[tuple[JobFolder, JobReport | ImportProblemError]]:
+    """Each Job's report or what was wrong with it. One Job ahead is read while one is written."""
+    reading: Reading | ImportProblemError | None = None
+    try:
+        for position, (folder, header) in enumerate(found):
+            current = reading or _start_reading(this, folder, header, Here)
+            reading = None
+            following = found[position + 1] if position + 1 < len(found) else None
+            job: JobReport | ImportProblemError
+            try:
+                if isinstance(current, ImportProblemError):
+                    raise current
+                staged = current.result(lambda: _beat(this.run))
+                if following and following[1].job_id != header.job_id:  # a copy is to be held against it
+                    reading = _start_reading(this, *following, Aside if can_read_aside() else Here)
+                job = _import_job(target, staged)
+            except ImportProblemError as error:
+                job = error
+            except OSError as error:
+                job = _not_stored(header, error)
+            yield folder, job
+            shutil.rmtree(_staging(this, header), ignore_errors=True)
+    finally:
+        if reading and not isinstance(reading, ImportProblemError):
+            reading.cancel()
+
+
+def _start_reading(
+    this: _Import, folder: JobFolder, header: JobHeader, kind: type[Here | Aside]
+) -> Reading | ImportProblemError:
     try:
         job = record.existing_job(this.project, header)
-        staged = stage(folder, header, record.known_trials(job), staging, beat=lambda: _beat(this.run))
+        staging = _staging(this, header)
+        staging.mkdir()
+        return kind(folder, header, record.known_trials(job), staging)
+    except ImportProblemError as error:
+        return error
+    except (OSError, DatabaseError) as error:
+        return _not_stored(header, error)
+
+
+def _staging(this: _Import, header: JobHeader) -> Path:
+    return this.scratch / f"staging-{header.job_id}"
+
+
+def _import_job(target: record.Target, staged: StagedJob) -> JobReport:
+    header = staged.header
+    try:
+        job = record.existing_job(target.project, header)
         written = record.record_evidence(target, staged, job)
     except DomainError as error:
         raise ImportProblemError(f"{header.folder}/config.json", "source", str(error)) from error
     except (OSError, DatabaseError) as error:
-        raise ImportProblemError(header.folder, "", f"could not be stored: {error}") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        raise _not_stored(header, error) from error
     result = "added" if job is None else "updated" if written.changed else "unchanged"
     notes = (*header.notes, *written.notes)
-    return JobReport(folder.label, header.job_id, result, written.added, written.replaced, notes)
+    return JobReport(staged.label, header.job_id, result, written.added, written.replaced, notes)
+
+
+def _not_stored(header: JobHeader, error: OSError | DatabaseError) -> ImportProblemError:
+    return ImportProblemError(header.folder, "", f"could not be stored: {error}")
 
 
 def _refused(folder: JobFolder, error: ImportProblemError) -> JobReport:

@@ -23,8 +23,8 @@ from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.plural import iter_trials, pack_job_files
 
 BEAT_EVERY = 500
-NAME, STATUS = 500, 32
-"""Characters."""
+NAME, STATUS, WORD = 500, 32, 200
+"""Characters. Error codes and stop reasons are words, which an index has to hold."""
 COPY = 1 << 20
 IN_MEMORY = 1000
 IN_MEMORY_BYTES = 16 << 20
@@ -76,18 +76,21 @@ class StagedJob:
 
 
 class Spool:
-    """Trials in the order they come: the first in memory, the rest in a file."""
+    """Trials in the order they come: the first in memory unless it is not to be used, the rest in a file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, in_memory: bool) -> None:
         self._path = path
+        self._use_memory = in_memory
         self._memory: list[StagedTrial] = []
         self._memory_weight = 0
         self._chunk: list[StagedTrial] = []
         self._chunk_weight = 0
         self._file: BinaryIO | None = None
+        self._has_file = False
 
     def add(self, trial: StagedTrial) -> None:
-        if self._file is None and len(self._memory) < IN_MEMORY and self._memory_weight < IN_MEMORY_BYTES:
+        fits = len(self._memory) < IN_MEMORY and self._memory_weight < IN_MEMORY_BYTES
+        if self._use_memory and fits and self._file is None:
             self._memory.append(trial)
             self._memory_weight += trial.weight
             return
@@ -108,10 +111,12 @@ class Spool:
             self._flush()
         if self._file is not None:
             self._file.close()
+            self._file = None
+            self._has_file = True
 
     def __iter__(self) -> Iterator[StagedTrial]:
         yield from self._memory
-        if self._file is None:
+        if not self._has_file:
             return
         with self._path.open("rb") as stream:
             while stream.peek(1):
@@ -161,7 +166,13 @@ class Segments:
 
 
 def stage(
-    source: JobFolder, header: JobHeader, known: dict[str, Known], folder: Path, beat: Callable[[], None]
+    source: JobFolder,
+    header: JobHeader,
+    known: dict[str, Known],
+    folder: Path,
+    beat: Callable[[], None],
+    *,
+    in_memory: bool = True,
 ) -> StagedJob:
     """Reads every Trial and keeps those that are new or have grown.
 
@@ -169,7 +180,10 @@ def stage(
     in which a Job never grows.
     """
     counts = {Change.NEW: 0, Change.GROWN: 0}
-    with closing(Spool(folder / "trials")) as spool, closing(Segments(folder)) as segments:
+    with (
+        closing(Spool(folder / "trials", in_memory=in_memory)) as spool,
+        closing(Segments(folder)) as segments,
+    ):
         for number, trial in enumerate(iter_trials(source, header)):
             if number % BEAT_EVERY == 0:
                 beat()
@@ -200,10 +214,10 @@ def _check(trial: ParsedTrial, file: str) -> None:
     if not re.match(DIGEST, trial.task_digest):
         raise ImportProblemError(file, "receipt.task_pin.content_hash", "must be sha256: and 64 hex digits")
     limits = [(trial.task_name, "receipt.task_pin.name", NAME), (trial.status, "status", STATUS)]
-    limits += [(trial.error_code, "error_code", NAME), (trial.stop_reason, "stop_reason", NAME)]
+    limits += [(trial.error_code, "error_code", WORD), (trial.stop_reason, "stop_reason", WORD)]
     for execution in trial.executions:
-        limits.append((execution.error_code, "error_code", NAME))
-        limits.append((execution.stop_reason, "stop_reason", NAME))
+        limits.append((execution.error_code, "error_code", WORD))
+        limits.append((execution.stop_reason, "stop_reason", WORD))
         limits.append((execution.status, "status", STATUS))
     for value, field, limit in limits:
         if len(value) > limit:
