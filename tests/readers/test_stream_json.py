@@ -69,6 +69,7 @@ def test_members_are_those_of_the_standard_library(
         b'{"a":1} x',
         b'{"a":NaN}',
         b'{"a":1e999}',
+        b'{"a":' + b"9" * 5000 + b"}",
         b'{"a":"\xff"}',
         b'{"a":"\xc3',
         b'{"a":{"b":tru}}',

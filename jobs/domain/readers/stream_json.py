@@ -90,6 +90,10 @@ class _Window:
                     raise NotStrictError("is not valid JSON, or has too large an element") from None
             except RecursionError:
                 raise NotStrictError("is nested too deeply") from None
+            except NotStrictError:
+                raise
+            except ValueError:
+                raise NotStrictError("holds a number with too many digits") from None
             else:
                 # A number may go on in the next chunk: "0" with ".5" or "e-5".
                 if end < len(self._text) - _LONGEST_TOKEN or self._ended:

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+
+from benchmarks.actions import lock_project
+from benchmarks.models import Revision
+from jobs import tallies
+from jobs.management.board import find_project
+from jobs.models import Execution, JobAgent, Tally
+from jobs.step_indexes import rebuild_indexes
+from plural_site.accounts.models import Project
+from plural_site.formats import clean_text
+
+BATCH = 100
+SAY_EVERY = 2.0
+"""Seconds."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Makes derived rows anew: the figures of every leaderboard and the step index of every Trial's "
+        "trajectory. Evidence is only read. Without --tallies or --steps it makes both."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", metavar="SLUG", help="only this project")
+        parser.add_argument("--tallies", action="store_true", help="only figures of leaderboards")
+        parser.add_argument("--steps", action="store_true", help="only step indexes")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = find_project(options["project"]) if options["project"] else None
+        both = options["tallies"] == options["steps"]
+        if both or options["tallies"]:
+            self._tallies(project)
+        if both or options["steps"]:
+            self._steps(project)
+
+    def _tallies(self, project: Project | None) -> None:
+        boards = _boards(project)
+        for done, (revision_id, track) in enumerate(boards, 1):
+            revision = Revision.objects.select_related("resource__project").get(pk=revision_id)
+            with transaction.atomic():
+                lock_project(revision.resource.project)
+                tallies.rebuild(revision, track, _configurations(revision, track))
+            where = f"{revision.resource.slug} #{revision.number}, track {track or 'none'}"
+            self.stdout.write(clean_text(f"[{done}/{len(boards)}] {where}"))
+        self.stdout.write(f"Leaderboards: {len(boards)} made anew.")
+
+    def _steps(self, project: Project | None) -> None:
+        executions = Execution.objects.filter(trial__job__state="ready")
+        if project:
+            executions = executions.filter(trial__job__project=project)
+        total, indexed, without, bad = executions.count(), 0, 0, 0
+        said = time.monotonic()
+        for done, execution in enumerate(_in_batches(executions), 1):
+            try:
+                index = rebuild_indexes(execution)
+            except Exception as error:  # whatever one trajectory does, the others get their index
+                bad += 1
+                reason = str(error) if isinstance(error, Http404) else f"{type(error).__name__}: {error}"
+                where = f"{execution.trial.client_trial_id}, execution {execution.number}"
+                self.stderr.write(clean_text(f"{where}: {reason}"))
+            else:
+                indexed += index is not None
+                without += index is None
+            if time.monotonic() - said > SAY_EVERY:
+                said = time.monotonic()
+                self.stdout.write(f"[{done}/{total}] {indexed} trajectories indexed")
+        self.stdout.write(
+            f"Trajectories: {indexed} indexed, {without} executions without one, {bad} that can't be read."
+        )
+
+
+def _boards(project: Project | None) -> list[tuple[int, str]]:
+    """(revision, track) of every board that has figures or should have."""
+    agents = JobAgent.objects.filter(job__state="ready", job__revision__isnull=False)
+    rows = Tally.objects.all()
+    if project:
+        agents = agents.filter(job__project=project)
+        rows = rows.filter(revision__resource__project=project)
+    found = set(rows.order_by().values_list("revision_id", "track_ref").distinct())
+    found.update(agents.order_by().values_list("job__revision_id", "job__track_ref").distinct())
+    return sorted(found)
+
+
+def _configurations(revision: Revision, track: str) -> set[int]:
+    agents = JobAgent.objects.filter(job__revision=revision, job__track_ref=track, job__state="ready")
+    found = set(agents.values_list("configuration_id", flat=True))
+    found.update(Tally.objects.board(revision, track).values_list("configuration_id", flat=True))
+    return found
+
+
+def _in_batches(executions: QuerySet[Execution]) -> Iterator[Execution]:
+    last = 0
+    rows = executions.select_related("trial").order_by("pk")
+    while batch := list(rows.filter(pk__gt=last)[:BATCH]):
+        yield from batch
+        last = batch[-1].pk
