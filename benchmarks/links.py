@@ -17,3 +17,13 @@ def board_href(project: Project, revision: Revision, **query: str) -> str:
     selector = revision.version or str(revision.number)
     path = f"/projects/{project.slug}/benchmarks/{revision.resource.slug}@{quote(selector, safe='.+_-')}"
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def task_href(project: Project, revision: Revision, position: int, **query: str) -> str:
+    """A Task in a release. `position` counts from 1 (a pin's own position counts from 0).
+
+    `query` may hold `track`: `id@version`, or "none" for untracked evidence. Needs the revision's resource
+    and release.
+    """
+    path = f"{board_href(project, revision)}/tasks/{position}"
+    return f"{path}?{urlencode(query)}" if query else path

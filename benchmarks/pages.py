@@ -77,6 +77,9 @@ class TaskRow:
     categories: tuple[str, ...]
     shared_with: str
     """Name of another Task with the same content, '' for none: such a release can't be published."""
+    href: str
+    difficulty: Figure
+    """Mean score over the entries of the default track; the note is it in a word, e.g. "hard"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ class BenchmarkPage:
     """Sanitised HTML, safe to print unescaped; '' where there is no README."""
     scoring: tuple[str, ...]
     tasks: tuple[TaskRow, ...]
+    tasks_words: str
+    """What the mean scores of the Tasks are over."""
     categories: tuple[CategoryWords, ...]
     tracks: tuple[TrackWords, ...]
     track_example: str

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Avg, Count, F
 from django.http import Http404
 from django.urls import reverse
 
 from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
+from benchmarks.domain.difficulty import SCALE, difficulty
 from benchmarks.domain.tracks import check_limits, describe_scoring, describe_track
 from benchmarks.domain.types import Track
-from benchmarks.links import board_href
+from benchmarks.links import board_href, task_href
 from benchmarks.models import Kind, Resource, Revision, TaskPin
 from benchmarks.pages import (
     BenchmarkPage,
@@ -71,7 +72,8 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
         license=formats.clean_text(rules.license),
         readme_html=markdown.render(resource.readme) if resource.readme else "",
         scoring=formats.clean_texts(describe_scoring(rules.scoring)),
-        tasks=tuple(_tasks(pins)),
+        tasks=tuple(_tasks(project, revision, rules, pins)),
+        tasks_words=_tasks_words(rules),
         categories=tuple(
             CategoryWords(
                 category.id,
@@ -88,8 +90,13 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
     )
 
 
-def _tasks(pins: list[TaskPin]) -> list[TaskRow]:
+def _tasks(
+    project: Project, revision: Revision, rules: BenchmarkRules, pins: list[TaskPin]
+) -> list[TaskRow]:
     shared = Counter(pin.task_digest for pin in pins)
+    track = rules.default_track
+    query = {"track": track.reference} if track else {}
+    means = _means(revision, rules)
     return [
         TaskRow(
             position=pin.position + 1,
@@ -109,9 +116,36 @@ def _tasks(pins: list[TaskPin]) -> list[TaskRow]:
             )
             if shared[pin.task_digest] > 1
             else "",
+            href=task_href(project, revision, pin.position + 1, **query),
+            difficulty=_difficulty(means.get(pin.name), rules.scoring.score_range),
         )
         for pin in pins
     ]
+
+
+def _means(revision: Revision, rules: BenchmarkRules) -> dict[str, float]:
+    """By Task, the mean of the scores of all entries of the default track. One query, one row a Task."""
+    scale = max(1.0, *(abs(end) for end in rules.scoring.score_range))  # a sum may be too large
+    track = rules.default_track
+    rows = revision.tallies.filter(
+        track_ref=track.reference if track else "", scope="task", score__isnull=False
+    )
+    means = rows.order_by().values_list("key").annotate(mean=Avg(F("score") / scale))
+    return {name: mean * scale for name, mean in means}
+
+
+def _difficulty(mean: float | None, score_range: tuple[float, float]) -> Figure:
+    if mean is None:
+        return Figure(formats.DASH, "No Agent has a valid attempt")
+    text, unit = formats.score_text(mean, *score_range), formats.score_unit(*score_range)
+    word = difficulty(mean, *score_range)
+    return Figure(f"{text}{formats.NO_BREAK_SPACE + unit if unit else ''}", str(mean), word)
+
+
+def _tasks_words(rules: BenchmarkRules) -> str:
+    track = rules.default_track
+    on = f"on the track {track.reference}" if track else "run on no track"
+    return f"Mean score: over the entries {on}, each counting once. {SCALE}"
 
 
 def _tracks(

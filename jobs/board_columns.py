@@ -8,12 +8,17 @@ from typing import Any, cast
 
 from jobs.board import INTERVAL_WORDS, Board, threshold_words
 from jobs.entries import Entry
+from jobs.neighbours import RANGE, has_ranges
 from jobs.pages import Column
 from plural_site import formats
 
 SortValue = float | str | None
 ALWAYS = ("rank", "agent", "score")
 """Columns that can't be hidden."""
+RANGE_WORDS = (
+    "Ranks that the entry may have: paired sign-flip tests of all pairs of ranked entries at the 5 % level, "
+    "adjusted by Holm's method"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,14 @@ class Columns:
             )
             if key == "score":
                 columns.append(Column("interval", "95 % interval", title=INTERVAL_WORDS, numeric=False))
+                if has_ranges(self.board) and RANGE not in self.board.state.hide:
+                    columns.append(Column(RANGE, "Rank range", title=RANGE_WORDS, minor=True))
         return columns
+
+    def hideable(self) -> dict[str, str]:
+        """Labels of the columns that can be left out, by key."""
+        found = {RANGE: "Rank range"} if has_ranges(self.board) else {}
+        return found | {key: sorter.label for key, sorter in self.sorters.items() if key not in ALWAYS}
 
     def _sorters(self) -> dict[str, Sorter]:
         unit = formats.score_unit(self.low, self.high)

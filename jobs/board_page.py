@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from django.urls import reverse
 
 from benchmarks.domain.tracks import describe_track
 from benchmarks.links import board_href, revision_label
-from benchmarks.pages import Crumb
+from benchmarks.pages import Crumb, Figure
 from benchmarks.track_example import TRACK_EXAMPLE
 from jobs.board import INTERVAL_WORDS, Board, plain_name
 from jobs.board_columns import ALWAYS, Columns
 from jobs.board_rows import RowBuilder
 from jobs.chart_part import chart_part
 from jobs.chooser import chooser_part
-from jobs.compare_links import compare_href, grid_href
-from jobs.neighbours import neighbour_marks
+from jobs.compare_links import benchmark_search_href, compare_href, grid_href
+from jobs.models import Job
+from jobs.neighbours import RANGE, has_ranges, neighbour_marks
 from jobs.pages import BoardFilters, BoardPage, Choice, Option, TrackTab
+from jobs.rows import with_query
 from jobs.tracks import UNTRACKED
 from plural_site import formats
 
@@ -38,7 +39,9 @@ class _Page:
         board, selection, revision = self.board, self.selection, self.board.revision
         resource = revision.resource
         name = formats.clean_text(resource.name)
-        columns, rows, marks = Columns(board), RowBuilder(board), neighbour_marks(board)
+        columns, rows = Columns(board), RowBuilder(board)
+        ranged = has_ranges(board) and RANGE not in self.state.hide
+        marks = neighbour_marks(board, with_ranges=ranged)
         ordered = columns.ordered(board.shown)
         ranked = [entry for entry in ordered if entry.rank is not None]
         unranked = [entry for entry in ordered if entry.rank is None]
@@ -64,12 +67,15 @@ class _Page:
             views=self._views(),
             filters=self._filters(columns),
             columns=tuple(columns.heads()),
-            hidden=tuple(key for key in self.state.hide if key not in ALWAYS),
+            hidden=(
+                *(key for key in self.state.hide if key not in ALWAYS),
+                *(() if ranged else (RANGE,)),
+            ),
             show_categories=bool(self.state.view),
             range_low=self._text(self.low),
             range_high=self._text(self.high),
-            rows=tuple(replace(row, alike=marks.of(row.key)) for row in map(rows.row, ranked)),
-            unranked=tuple(rows.row(entry) for entry in unranked),
+            rows=tuple(marks.onto(rows.row(entry)) for entry in ranked),
+            unranked=tuple(marks.onto(rows.row(entry)) for entry in unranked),
             summary=self._summary(len(ranked), len(unranked)),
             caption=columns.caption(),
             is_untracked=selection.track is None,
@@ -82,9 +88,30 @@ class _Page:
             json_href=board.export_href("json"),
             compare_href=compare_href(board),
             grid_href=grid_href(board),
+            search_href=benchmark_search_href(board),
             alike_note=marks.note,
             this_href=board.href(),
+            set_aside=self._set_aside(),
         )
+
+    def _set_aside(self) -> Figure | None:
+        """How many Jobs of this board a person keeps out of it, and where they are listed."""
+        board, reference = self.board, self.selection.reference
+        jobs = Job.objects.visible(board.project).filter(
+            revision=board.revision, track_ref=reference, set_aside_at__isnull=False
+        )
+        if not (count := jobs.count()):
+            return None
+        query = {
+            "benchmark": board.revision.resource.slug,
+            "revision": str(board.revision.number),
+            "track": self.selection.key,
+            "aside": "only",
+        }
+        path = reverse("jobs:jobs", args=[board.project.slug])
+        text = f"{formats.count(count)} Job{'' if count == 1 else 's'} set aside"
+        note = f"which count{'s' if count == 1 else ''} in none of these figures."
+        return Figure(text, note=note, href=with_query(path, query))
 
     def _text(self, value: float | None) -> str:
         return formats.score_text(value, self.low, self.high)
@@ -177,7 +204,7 @@ class _Page:
             action=board.path,
             carried=(
                 *state.hidden("q", "model", "harness", "min", "cost", "ranked", "hide", "job"),
-                *(("hide", key) for key in state.hide if key not in columns.sorters),
+                *(("hide", key) for key in state.hide if key not in columns.hideable()),
             ),
             text=state.q,
             least=state.min,
@@ -186,11 +213,7 @@ class _Page:
             ranked_only=state.ranked == "1",
             models=tuple(_options(models, state.model)),
             harnesses=tuple(_options(harnesses, state.harness)),
-            columns=tuple(
-                Option(key, sorter.label, key in state.hide)
-                for key, sorter in columns.sorters.items()
-                if key not in ALWAYS
-            ),
+            columns=tuple(Option(key, label, key in state.hide) for key, label in columns.hideable().items()),
             jobs=tuple(
                 Option(
                     job_id,

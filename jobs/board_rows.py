@@ -8,9 +8,11 @@ from urllib.parse import quote, urlencode
 from django.urls import reverse
 
 from benchmarks.domain.explanation import OUTCOME_NAMES
+from benchmarks.domain.types import Scoring
 from benchmarks.pages import Figure
 from jobs.board import Board, short_hash, threshold_words
 from jobs.entries import Entry
+from jobs.links import agent_href
 from jobs.models import Tally
 from jobs.pages import BoardRow, CategoryCell, IntervalBar
 from plural_site import formats
@@ -31,61 +33,12 @@ class EntryLinks:
         return f"{self.proof}&figure={name}{f'&category={quote(category)}' if category else ''}"
 
 
-class RowBuilder:
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        self.scoring = board.scoring
-        self.low, self.high = board.scoring.score_range
-        self.trials_path = reverse("jobs:trials", args=[board.project.slug])
-        self.jobs_path = reverse("jobs:jobs", args=[board.project.slug])
+class FigureTexts:
+    """Figures of a tally as text, on the score range of its release."""
 
-    def links(self, entry: Entry) -> EntryLinks:
-        query = {
-            "benchmark": self.board.revision.resource.slug,
-            "revision": str(self.board.revision.number),
-            "track": self.board.selection.key,
-            "agent": short_hash(entry.configuration.content_hash),
-        }
-        jobs = f"{self.jobs_path}?{urlencode(query)}"
-        if self.board.state.job:
-            query["job"] = ",".join(self.board.state.job)
-        return EntryLinks(f"{self.trials_path}?{urlencode(query)}", jobs, self.board.proof_href(entry))
-
-    def row(self, entry: Entry) -> BoardRow:
-        overall, latest = entry.overall, entry.agents[0]
-        links = self.links(entry)
-        names = [formats.clean_text(name) for name in entry.names]
-        return BoardRow(
-            key=short_hash(entry.configuration.content_hash),
-            rank=formats.DASH if entry.rank is None else f"{entry.rank}{'=' if entry.shares_rank else ''}",
-            agent=names[0],
-            also_named=tuple(names[1:]),
-            model=formats.clean_text(entry.configuration.model),
-            harness=formats.clean_text(f"{latest.harness} {latest.harness_version}".strip())
-            or "built-in loop",
-            href=links.trials,
-            score=self.score(overall, links.figure("score")),
-            interval=self.interval(overall, links.figure("interval")),
-            success=self.success(overall, links.figure("success")),
-            spread=self._spread(entry, links.figure("spread")),
-            pass_hat=self._pass_hat(entry, links.figure("pass")),
-            coverage=self.coverage(overall, links.figure("coverage")),
-            cost=self.cost(overall, links.figure("cost")),
-            total_cost=self.total(overall, links.figure("total")),
-            latency=self.latency(overall, links.figure("latency")),
-            jobs=Figure(formats.count(len(entry.job_ids)), href=links.figure("jobs")),
-            attempts=self._attempts(entry, links.figure("attempts")),
-            outcomes=tuple(
-                Figure(formats.count(overall.outcomes[key]), label, href=links.figure(key))
-                for key, label in OUTCOME_NAMES.items()
-                if overall.outcomes.get(key)
-            ),
-            categories=tuple(self._category(links, row) for row in entry.categories)
-            if self.board.state.view
-            else (),
-            reasons=() if entry.rank is not None else formats.clean_texts(overall.reasons),
-            rank_href=links.figure("rank"),
-        )
+    def __init__(self, scoring: Scoring) -> None:
+        self.scoring = scoring
+        self.low, self.high = scoring.score_range
 
     def _text(self, value: float | None) -> str:
         return formats.score_text(value, self.low, self.high)
@@ -119,19 +72,6 @@ class RowBuilder:
             return Figure(formats.DASH, why, href=href)
         return Figure(formats.percent(row.success_rate), note=f"{row.successes} of {row.valid}", href=href)
 
-    def _spread(self, entry: Entry, href: str) -> Figure:
-        spread = entry.consistency("spread")
-        if spread is None:
-            return Figure(formats.DASH, "No Task has two valid attempts", href=href)
-        return Figure(formats.score_text(spread, self.low, self.high), str(spread), href=href)
-
-    def _pass_hat(self, entry: Entry, href: str) -> Figure:
-        value = entry.consistency("pass_hat")
-        if value is None:
-            return Figure(formats.DASH, "Needs a pass mark and a valid attempt", href=href)
-        k = entry.overall.detail["consistency"]["k"]
-        return Figure(formats.percent(value), note=f"k = {k}", href=href)
-
     def coverage(self, row: Tally, href: str) -> Figure:
         covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
         return Figure(formats.percent(row.coverage), note=f"{covered} of {total}", href=href)
@@ -156,6 +96,76 @@ class RowBuilder:
         if row.latency is None:
             return Figure(formats.DASH, "No attempt reported a time", measured, href)
         return Figure(formats.seconds(row.latency), str(row.latency), measured, href)
+
+
+class RowBuilder(FigureTexts):
+    def __init__(self, board: Board) -> None:
+        super().__init__(board.scoring)
+        self.board = board
+        self.trials_path = reverse("jobs:trials", args=[board.project.slug])
+        self.jobs_path = reverse("jobs:jobs", args=[board.project.slug])
+
+    def links(self, entry: Entry) -> EntryLinks:
+        query = {
+            "benchmark": self.board.revision.resource.slug,
+            "revision": str(self.board.revision.number),
+            "track": self.board.selection.key,
+            "agent": short_hash(entry.configuration.content_hash),
+        }
+        jobs = f"{self.jobs_path}?{urlencode(query | {'aside': 'no'})}"
+        if self.board.state.job:
+            query["job"] = ",".join(self.board.state.job)
+        return EntryLinks(f"{self.trials_path}?{urlencode(query)}", jobs, self.board.proof_href(entry))
+
+    def row(self, entry: Entry) -> BoardRow:
+        overall, latest = entry.overall, entry.agents[0]
+        links = self.links(entry)
+        names = [formats.clean_text(name) for name in entry.names]
+        return BoardRow(
+            key=short_hash(entry.configuration.content_hash),
+            rank=entry.place,
+            agent=names[0],
+            also_named=tuple(names[1:]),
+            model=formats.clean_text(entry.configuration.model),
+            harness=formats.clean_text(f"{latest.harness} {latest.harness_version}".strip())
+            or "built-in loop",
+            href=links.trials,
+            score=self.score(overall, links.figure("score")),
+            interval=self.interval(overall, links.figure("interval")),
+            success=self.success(overall, links.figure("success")),
+            spread=self._spread(entry, links.figure("spread")),
+            pass_hat=self._pass_hat(entry, links.figure("pass")),
+            coverage=self.coverage(overall, links.figure("coverage")),
+            cost=self.cost(overall, links.figure("cost")),
+            total_cost=self.total(overall, links.figure("total")),
+            latency=self.latency(overall, links.figure("latency")),
+            jobs=Figure(formats.count(len(entry.job_ids)), href=links.figure("jobs")),
+            attempts=self._attempts(entry, links.figure("attempts")),
+            outcomes=tuple(
+                Figure(formats.count(overall.outcomes[key]), label, href=links.figure(key))
+                for key, label in OUTCOME_NAMES.items()
+                if overall.outcomes.get(key)
+            ),
+            categories=tuple(self._category(links, row) for row in entry.categories)
+            if self.board.state.view
+            else (),
+            reasons=() if entry.rank is not None else formats.clean_texts(overall.reasons),
+            rank_href=links.figure("rank"),
+            agent_href=agent_href(self.board.project, entry.configuration),
+        )
+
+    def _spread(self, entry: Entry, href: str) -> Figure:
+        spread = entry.consistency("spread")
+        if spread is None:
+            return Figure(formats.DASH, "No Task has two valid attempts", href=href)
+        return Figure(formats.score_text(spread, self.low, self.high), str(spread), href=href)
+
+    def _pass_hat(self, entry: Entry, href: str) -> Figure:
+        value = entry.consistency("pass_hat")
+        if value is None:
+            return Figure(formats.DASH, "Needs a pass mark and a valid attempt", href=href)
+        k = entry.overall.detail["consistency"]["k"]
+        return Figure(formats.percent(value), note=f"k = {k}", href=href)
 
     def _attempts(self, entry: Entry, href: str) -> Figure:
         row = entry.overall

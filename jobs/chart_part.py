@@ -127,7 +127,7 @@ class _Part:
         return drawn + [point for found in self.plot.missing.values() for point in found]
 
     def _row(self, point: Candidate) -> ChartRow:
-        measure, interval = self.plot.measure(point), point.uncertainty
+        measure = self.plot.measure(point)
         reason = next((reason for reason, found in self.plot.missing.items() if point in found), "")
         remarks = [
             "" if point.ranked else "not ranked",
@@ -141,11 +141,15 @@ class _Part:
                 self.plot.amount_text(point), note=f"measured {measure.measured} of {measure.attempts}"
             ),
             score=self._text(point.score),
-            interval="no interval"
-            if interval.low is None or interval.high is None
-            else f"{self._text(interval.low)} – {self._text(interval.high)}",
+            interval=self._interval(point),
             remark=", ".join(filter(None, remarks)),
         )
+
+    def _interval(self, point: Candidate) -> str:
+        low, high = point.uncertainty.low, point.uncertainty.high
+        if low is None or high is None:
+            return "no score" if point.score is None else "no interval"
+        return f"{self._text(low)} – {self._text(high)}"
 
     def _text(self, score: float | None) -> str:
         return formats.score_text(score, self.low, self.high)

@@ -63,7 +63,7 @@ class _Drawing:
         self.low, self.high = board.scoring.score_range
         self.unit = formats.score_unit(self.low, self.high)
         self.metric = " ".join(formats.clean_text(board.scoring.metric).split()) or "Score"
-        self.ranks = {short_hash(entry.configuration.content_hash): entry.rank for entry in board.shown}
+        self.entries = {short_hash(entry.configuration.content_hash): entry for entry in board.shown}
         write = dollars if plot.by == "cost" else _plain
         self.axis = make_axis([plot.amount(point) for point in plot.drawn], is_log=plot.is_log, write=write)
 
@@ -135,7 +135,7 @@ class _Drawing:
         return formats.score_text(score, self.low, self.high)
 
     def _hover(self, point: Candidate) -> str:
-        rank, spread, measure = self.ranks[point.key], point.uncertainty, self.plot.measure(point)
+        entry, spread, measure = self.entries[point.key], point.uncertainty, self.plot.measure(point)
         interval = (
             "no interval"
             if spread.low is None or spread.high is None
@@ -143,7 +143,7 @@ class _Drawing:
         )
         lines = [
             f"<b>{escape(short(point.name, 60), quote=False)}</b>",
-            "not ranked" if rank is None else f"rank {rank}",
+            "not ranked" if entry.rank is None else f"rank {entry.place}",
             f"{self._text(point.score)}{' ' + self.unit if self.unit else ''}, {interval}",
             f"{self.plot.amount_text(point)} per attempt, measured {measure.measured} of {measure.attempts}",
         ]

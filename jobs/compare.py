@@ -15,7 +15,7 @@ from benchmarks.links import revision_label
 from benchmarks.pages import Crumb
 from jobs.board import Board
 from jobs.board_rows import RowBuilder
-from jobs.compare_links import compare_href, entry_key, grid_href, whole_number
+from jobs.compare_links import MOST_COMPARED, compare_href, entry_key, grid_href, whole_number
 from jobs.compare_pages import ComparePage, Pair
 from jobs.compare_pairs import PairBuilder, scale_of
 from jobs.entries import Entry
@@ -24,7 +24,6 @@ from jobs.pages import Option
 from jobs.task_scores import task_figures
 from plural_site import formats
 
-MOST_COMPARED = 10
 LISTED = 20
 """Tasks of each pair where several are compared."""
 PER_PAGE = 100
@@ -154,7 +153,7 @@ class _Page:
         self, entries: Sequence[Entry], compared: Sequence[Comparison], scale: float, page: int
     ) -> list[Pair]:
         pairs, alone = [], len(compared) == 1
-        marks = neighbour_marks(self.board).by_pair if entries else {}
+        marks = neighbour_marks(self.board).by_entry.get(entry_key(entries[0]), {}) if entries else {}
         shown = slice((page - 1) * PER_PAGE, page * PER_PAGE) if alone else slice(LISTED)
         for b, comparison, p in zip(entries[1:], compared, _adjusted(compared), strict=True):
             a = entries[0]
@@ -166,7 +165,7 @@ class _Page:
                 comparison=comparison,
                 adjusted=p,
                 scale=scale,
-                mark=marks.get((entry_key(a), entry_key(b))),
+                mark=marks.get(entry_key(b)),
             )
             href = "" if alone else compare_href(self.board, entry_key(a), [entry_key(b)])
             pairs.append(builder.pair(shown=shown, alone_href=href))
@@ -195,7 +194,7 @@ class _Page:
         return tuple(
             Option(
                 entry_key(entry),
-                f"{entry.rank or formats.DASH} {self.labels[entry.configuration.pk]}",
+                f"{entry.place} {self.labels[entry.configuration.pk]}",
                 entry in chosen,
             )
             for entry in self.board.entries

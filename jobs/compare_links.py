@@ -7,9 +7,13 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from benchmarks.links import task_href
 from jobs.board import Board, short_hash
 from jobs.entries import Entry
 from jobs.state import BoardState
+
+MOST_COMPARED = 10
+"""Entries that are set beside a baseline at once."""
 
 
 def entry_key(entry: Entry) -> str:
@@ -43,6 +47,11 @@ def grid_href(board: Board, **changes: str) -> str:
     return f"{board.path}/grid?{'&'.join(filter(None, (filters.query(), own)))}"
 
 
+def benchmark_search_href(board: Board) -> str:
+    """Where what the Trials of a board's track said can be searched."""
+    return f"{board.path}/search?{BoardState(track=board.selection.key).query()}"
+
+
 def trials_href(board: Board, entry: Entry | None, task: str = "") -> str:
     """The Trials of one entry or all, at one Task or all, in the chosen Jobs."""
     query = {
@@ -55,6 +64,14 @@ def trials_href(board: Board, entry: Entry | None, task: str = "") -> str:
     }
     path = reverse("jobs:trials", args=[board.project.slug])
     return f"{path}?{urlencode({name: text for name, text in query.items() if text})}"
+
+
+def task_page_href(board: Board, position: int, **query: str) -> str:
+    """The page of a Task of the board's release, from 1, on its track and with its chosen Jobs."""
+    own = {"track": board.selection.key, **{name: text for name, text in query.items() if text}}
+    href = task_href(board.project, board.revision, position, **own)
+    jobs = BoardState(job=board.state.job).query()
+    return f"{href}&{jobs}" if jobs else href
 
 
 def whole_number(text: str) -> int:

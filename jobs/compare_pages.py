@@ -5,24 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.pages import Crumb, Figure
-from jobs.pages import BoardRow, Choice, Option
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceBar:
-    """A difference with its 95 % interval around zero, as abscissas from 0 to 160 with zero at 80.
-
-    `low_x` and `width` are None without an interval, `point_x` without a difference.
-    """
-
-    point_x: float | None
-    low_x: float | None
-    width: float | None
-    label: str
-    """For assistive technology, e.g. "+48.1, interval +33.0 to +63.2"."""
-    text: str
-    """E.g. "+33.0 to +63.2" or "no interval"."""
-    reason: str = ""
+from jobs.pages import BoardRow, Choice, Column, Fact, IntervalBar, Option
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +40,6 @@ class MeasuredRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PairFact:
-    label: str
-    text: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
     """The baseline `a` against one entry `b`."""
 
@@ -74,9 +50,9 @@ class Pair:
     apart: bool
     finding: str
     difference: Figure
-    bar: DifferenceBar
+    bar: IntervalBar
     p: Figure
-    facts: tuple[PairFact, ...]
+    facts: tuple[Fact, ...]
     measures: tuple[MeasuredRow, ...]
     tasks: tuple[ComparedTask, ...]
     """Where they differ, the largest difference first; a page of them."""
@@ -129,6 +105,10 @@ class GridColumn:
     sort: str
     score: Figure
     """As on the board, on the Category that is chosen or the whole."""
+    rank_href: str
+    """How the rank came about."""
+    agent_href: str
+    """The Agent's page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,19 +130,12 @@ class GridRow:
     weight: str
     """'' where it is 1."""
     href: str
+    """Its Trials."""
+    task_href: str
+    """The Task's page."""
     mean: Figure
     disagreement: Figure
     cells: tuple[GridCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GridHead:
-    """Head of a column that belongs to no entry."""
-
-    label: str
-    title: str
-    href: str
-    sort: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +148,8 @@ class GridPage:
     claim: str
     categories: tuple[Choice, ...]
     orders: tuple[Choice, ...]
-    task_head: GridHead
-    heads: tuple[GridHead, ...]
+    task_head: Column
+    heads: tuple[Column, ...]
     """Mean and disagreement, after the columns of the entries."""
     columns: tuple[GridColumn, ...]
     rows: tuple[GridRow, ...]

@@ -12,8 +12,9 @@ from benchmarks.pages import Figure
 from jobs.board import Board
 from jobs.board_rows import RowBuilder
 from jobs.compare_links import entry_key, trials_href
-from jobs.compare_pages import ComparedTask, DifferenceBar, MeasuredRow, MissingTasks, Pair, PairFact
+from jobs.compare_pages import ComparedTask, MeasuredRow, MissingTasks, Pair
 from jobs.entries import Entry
+from jobs.pages import Fact, IntervalBar
 from plural_site import formats
 
 MOST_MISSING = 50
@@ -142,65 +143,63 @@ class PairBuilder:
             "That doesn't say that they are equal."
         )
 
-    def _bar(self, difference: Difference | None) -> DifferenceBar:
+    def _bar(self, difference: Difference | None) -> IntervalBar:
         if difference is None:
-            return DifferenceBar(None, None, None, "no difference known", "none", "No Task is common.")
+            return IntervalBar(None, None, None, "no difference known", "none", "No Task is common.")
         scale, value = self.scale, difference.value
         if not scale:
-            return DifferenceBar(None, None, None, self._signed(value), "not drawn", "The scale has no end.")
+            return IntervalBar(None, None, None, self._signed(value), "not drawn", "The scale has no end.")
         drawn = formats.interval_bar(value, difference.low, difference.high, -scale, scale)
         interval = self._interval(difference)
         label = f"{self._signed(value)}, {f'interval {interval}' if interval else 'no interval'}"
         reason = difference.unavailable_reason or ""
-        return DifferenceBar(
-            drawn.point_x, drawn.low_x, drawn.width, label, interval or "no interval", reason
-        )
+        return IntervalBar(drawn.point_x, drawn.low_x, drawn.width, label, interval or "no interval", reason)
 
     # Figures
 
-    def _facts(self) -> Iterator[PairFact]:
+    def _facts(self) -> Iterator[Fact]:
         difference, plain = self.comparison.weighted, self.comparison.plain
         if difference is None or plain is None:
             return
         test, (a, b) = difference.test, self.names
         interval = self._interval(difference)
         note = f"95 % interval {interval}: paired t over {len(self.comparison.tasks)} common Tasks"
-        yield PairFact(
+        yield _fact(
             "Difference of scores",
             f"{self._signed(difference.value)}{self._points}",
             note if interval else f"No interval. {difference.unavailable_reason}",
         )
-        yield PairFact(
+        yield _fact(
             "Scores on common Tasks", f"{self._text(difference.score_a)} and {self._text(difference.score_b)}"
         )
-        yield PairFact("p", p_text(test.p), test.why)
+        yield _fact("p", p_text(test.p), test.why)
         if self.adjusted is not None:
-            yield PairFact("p, adjusted", p_text(self.adjusted), "Holm's method over all comparisons here")
+            yield _fact("p, adjusted", p_text(self.adjusted), "Holm's method over all comparisons here")
         equal = len(self.comparison.tasks) - test.differing
-        yield PairFact(
+        yield _fact(
             "Common Tasks",
             formats.count(len(self.comparison.tasks)),
             f"{a} better at {test.for_a}, {b} better at {test.for_b}, equal at {equal}",
         )
         yield self._detectable()
         if self.mark is not None and self._apart(difference):
-            yield PairFact("On the board", self.mark.text, f"{self.mark.title}, with all its neighbours.")
+            yield _fact("On the board", self.mark.text, f"{self.mark.title}, with all its neighbours.")
         if plain is not difference:
             note = f"{self._interval(plain) or 'no interval'}, p = {p_text(plain.test.p)}"
-            yield PairFact("Difference without weights", f"{self._signed(plain.value)}{self._points}", note)
+            yield _fact("Difference without weights", f"{self._signed(plain.value)}{self._points}", note)
 
-    def _detectable(self) -> PairFact:
+    def _detectable(self) -> Fact:
         found = self.comparison.detectable
         label = "Smallest difference these Tasks can show"
         if found.difference is None:
-            return PairFact(label, formats.DASH, found.assumes)
+            return _fact(label, formats.DASH, found.assumes)
         note, least = found.assumes, found.with_more_attempts
         if least is not None and self._text(least) != self._text(found.difference):
             note += f" More attempts at these Tasks bring it to {self._amount(least)} at best."
         if found.tasks_for_observed is not None:
             needed = formats.count(found.tasks_for_observed)
             note += f" A true difference as large as the one seen would show with about {needed} such Tasks."
-        return PairFact(label, self._amount(found.difference), note)
+        return _fact(label, self._amount(found.difference), note)
 
     def _measures(self) -> tuple[MeasuredRow, ...]:
         rows = RowBuilder(self.board)
@@ -252,6 +251,10 @@ class PairBuilder:
                 yield MissingTasks(
                     f"{reason} at {formats.count(len(tasks))}", figures, len(tasks) - len(names)
                 )
+
+
+def _fact(label: str, text: str, note: str = "") -> Fact:
+    return Fact(label, Figure(text, note=note))
 
 
 def _gap(

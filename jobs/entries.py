@@ -11,6 +11,7 @@ from benchmarks.models import Configuration, Revision
 from jobs import tallies
 from jobs.models import JobAgent, Tally
 from jobs.querysets import counting
+from plural_site import formats
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class Entry:
         """Name and version, "built-in loop" for none."""
         latest = self.agents[0]
         return f"{latest.harness} {latest.harness_version}".strip() or "built-in loop"
+
+    @property
+    def place(self) -> str:
+        """The rank as it is shown: "1", "2=" where others share it, or an en dash."""
+        return formats.DASH if self.rank is None else f"{self.rank}{'=' if self.shares_rank else ''}"
 
     @property
     def job_ids(self) -> set[int]:
@@ -69,7 +75,7 @@ def load_entries(
     ranks = competition_ranks(scores)
     entries = [
         Entry(
-            configuration=row.configuration,
+            configuration=agents[row.configuration_id][0].configuration,
             rank=rank,
             shares_rank=rank is not None and ranks.count(rank) > 1,
             overall=row,
@@ -89,7 +95,7 @@ def _tallies(revision: Revision, track_ref: str, with_tasks: bool, jobs: Sequenc
         return tallies.compute(revision, track_ref, jobs=jobs)
     scopes = [Tally.Scope.OVERALL, Tally.Scope.CATEGORY] + ([Tally.Scope.TASK] if with_tasks else [])
     rows = Tally.objects.board(revision, track_ref).filter(scope__in=scopes)
-    return rows.select_related("configuration").order_by("configuration_id", "position")
+    return rows.order_by("configuration_id", "position")
 
 
 def _agents(revision: Revision, track_ref: str, jobs: Sequence[str]) -> dict[int, list[JobAgent]]:
@@ -97,6 +103,10 @@ def _agents(revision: Revision, track_ref: str, jobs: Sequence[str]) -> dict[int
     if jobs:
         found = found.filter(job__client_job_id__in=jobs)
     agents: dict[int, list[JobAgent]] = defaultdict(list)
-    for agent in found.select_related("job").order_by("-job__started_at", "-job_id", "position"):
+    # A definition and what a Job keeps of its files may be large, and no figure needs them.
+    found = found.select_related("job", "configuration").defer(
+        "figures", "job__aggregates", "job__notes", "job__files", "configuration__definition"
+    )
+    for agent in found.order_by("-job__started_at", "-job_id", "position"):
         agents[agent.configuration_id].append(agent)
     return agents

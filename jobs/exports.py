@@ -13,6 +13,7 @@ from jobs.board import Board
 from jobs.board_columns import Columns
 from jobs.entries import Entry
 from jobs.models import Tally
+from plural_site.formats import spreadsheet_text
 
 CSV_COLUMNS = (
     "rank",
@@ -49,7 +50,6 @@ CSV_COLUMNS = (
     "ineligible_reasons",
     "jobs",
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def leaderboard_values(board: Board) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def leaderboard_csv(board: Board) -> str:
     categories = [category.id for category in board.selection.rules.categories]
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
-    writer.writerow([*CSV_COLUMNS, *(_text(f"category.{name}") for name in categories)])
+    writer.writerow([*CSV_COLUMNS, *(spreadsheet_text(f"category.{name}") for name in categories)])
     for entry in shown_order(board):
         values = _flat(entry)
         scores = [row.score for row in entry.categories]
@@ -114,15 +114,11 @@ def _cell(value: Any) -> str | int | float:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    return _text(value if isinstance(value, str) else "; ".join(_strings(value)))
+    return spreadsheet_text(value if isinstance(value, str) else "; ".join(_strings(value)))
 
 
 def _strings(values: Iterable[Any]) -> list[str]:
     return [str(value) for value in values]
-
-
-def _text(value: str) -> str:
-    return f"'{value}" if value.startswith(FORMULA) else value
 
 
 def _revision(revision: Revision) -> dict[str, Any]:

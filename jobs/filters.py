@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
 from benchmarks.domain.scoring import RAN
 from benchmarks.links import revision_label
-from benchmarks.models import Configuration, Revision
+from benchmarks.models import Configuration, Resource, Revision
 from benchmarks.selectors import find_benchmark, find_revision
 from jobs.models import Job, JobAgent
-from jobs.querysets import JobQuerySet, TrialQuerySet
+from jobs.querysets import JobQuerySet, TrialQuerySet, counting
 from jobs.rows import OUTCOME_WORDS
 from jobs.tracks import UNTRACKED
 from plural_site import formats
@@ -28,6 +28,7 @@ OUTCOME_GROUPS = {
 }
 """Several outcomes that can be asked for by one name, and what they are in words."""
 HASH_PREFIX = re.compile(r"[0-9a-f]{7,64}")
+MOST_TEXT = 200
 MEASURED = {"cost": ("cost_usd", "with a cost"), "latency": ("latency_seconds", "with a time")}
 
 
@@ -72,27 +73,104 @@ class Source:
         return condition
 
 
+JOB_STATUSES = {
+    "succeeded": "succeeded",
+    "failed": "with failed Trials",
+    "cancelled": "cancelled",
+    "awaiting_review": "awaiting review",
+    "running": "without a result yet",
+    "closed": "closed without a result",
+}
+"""What Jobs can be asked for by, and in words. Those without a result are open or closed."""
+ASIDE = {"only": "set aside", "no": "not set aside"}
+
+
 @dataclass(frozen=True, slots=True)
 class JobFilter:
     source: Source
+    benchmark: Resource | None = None
+    """Any release of it."""
+    status: str = ""
+    aside: str = ""
+    name: str = ""
+    """Part of an Agent's name."""
+    q: str = ""
+    """Part of a Job's id, of an Agent's name, or of the name of the Benchmark or Task that ran."""
 
     @classmethod
     def parse(cls, project: Project, query: Mapping[str, str]) -> JobFilter:
-        return cls(Source.parse(project, query))
+        """As `TrialFilter.parse`."""
+        status, aside = query.get("status", ""), query.get("aside", "")
+        of = query.get("of", "")
+        return cls(
+            Source.parse(project, query),
+            benchmark=find_benchmark(project, of) if of else None,
+            status=status if status in JOB_STATUSES else "",
+            aside=aside if aside in ASIDE else "",
+            name=_text(query, "name").strip()[:MOST_TEXT],
+            q=_text(query, "q").strip()[:MOST_TEXT],
+        )
 
     @property
     def words(self) -> tuple[str, ...]:
-        return self.source.words
+        words = list(self.source.words)
+        if self.benchmark:
+            words.append(formats.clean_text(self.benchmark.name))
+        if self.status:
+            words.append(JOB_STATUSES[self.status])
+        if self.aside:
+            words.append(ASIDE[self.aside])
+        if self.name:
+            words.append(f"Agents with “{formats.clean_text(self.name)}”")
+        if self.q:
+            words.append(f"“{formats.clean_text(self.q)}”")
+        return tuple(words)
 
     @property
     def query(self) -> dict[str, str]:
-        return self.source.query
+        own = {name: getattr(self, name) for name in ("status", "aside", "name", "q")}
+        own["of"] = self.benchmark.slug if self.benchmark else ""
+        return {**self.source.query, **{name: value for name, value in own.items() if value}}
 
     def apply(self, jobs: JobQuerySet) -> JobQuerySet:
         jobs = jobs.filter(self.source.jobs())
+        if self.benchmark:
+            jobs = jobs.filter(revision__resource=self.benchmark)
         if self.source.agent:
             jobs = jobs.filter(pk__in=JobAgent.objects.filter(configuration=self.source.agent).values("job"))
+        if self.status == "closed":
+            jobs = jobs.filter(closed_at__isnull=False)
+        elif self.status:
+            jobs = jobs.filter(status=self.status, closed_at__isnull=True)
+        if self.aside:
+            jobs = jobs.filter(set_aside_at__isnull=self.aside == "no")
+        if self.name:
+            jobs = jobs.filter(_with_agent(self.name))
+        if self.q:
+            jobs = jobs.filter(
+                contains("client_job_id", self.q)
+                | contains("revision__resource__name", self.q)
+                | contains("task_revision__resource__name", self.q)
+                | _with_agent(self.q)
+            )
         return jobs
+
+
+def contains(column: str, text: str) -> Q:
+    """Whether a column holds this text literally, in any case.
+
+    SQLite knows the case of ASCII letters alone, so that others are looked for in each of their forms.
+    """
+    condition = Q()
+    for form in dict.fromkeys((text, text.lower(), text.upper(), text.title())):
+        condition |= Q(**{f"{column}__icontains": form})
+        if text.isascii():
+            break
+    return condition
+
+
+def _with_agent(text: str) -> Q:
+    return Q(Exists(JobAgent.objects.filter(contains("name", text), job=OuterRef("pk"))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +237,8 @@ class TrialFilter:
     def apply(self, trials: TrialQuerySet) -> TrialQuerySet:
         trials = trials.filter(self.source.jobs("job__"))
         if self.source.revision:
-            trials = trials.filter(pin__isnull=False).first_copies()
+            chosen = self.job.split(",") if self.job else None
+            trials = trials.filter(counting("job__"), pin__isnull=False).first_copies(chosen)
         if self.source.agent:
             trials = trials.filter(job_agent__configuration=self.source.agent)
         if self.job:

@@ -15,10 +15,17 @@ from benchmarks.pages import Crumb, Figure
 from jobs.board import Board
 from jobs.board_columns import Sort
 from jobs.board_rows import RowBuilder
-from jobs.compare_links import compare_href, entry_key, grid_href, trials_href, whole_number
-from jobs.compare_pages import GridCell, GridColumn, GridHead, GridPage, GridRow
+from jobs.compare_links import (
+    compare_href,
+    entry_key,
+    grid_href,
+    task_page_href,
+    trials_href,
+    whole_number,
+)
+from jobs.compare_pages import GridCell, GridColumn, GridPage, GridRow
 from jobs.entries import Entry
-from jobs.pages import Choice
+from jobs.pages import Choice, Column
 from jobs.task_scores import TaskFigures, task_figures, task_scores
 from plural_site import formats
 
@@ -154,7 +161,7 @@ class _Grid:
             claim=self._claim(),
             categories=self._categories(),
             orders=self._orders(),
-            task_head=GridHead("Task", "", self._sort_href("name"), self._direction("name")),
+            task_head=self._head("name", "Task"),
             heads=self._heads(),
             columns=tuple(self._column(entry) for entry in self.visible),
             rows=tuple(self._row(task, figures) for task in self.shown),
@@ -256,18 +263,18 @@ class _Grid:
             return ""
         return "descending" if self.sort.descending else "ascending"
 
-    def _heads(self) -> tuple[GridHead, ...]:
+    def _heads(self) -> tuple[Column, ...]:
         mean = "Mean over the Agents shown of their scores at this Task: the lower, the harder"
         spread = "Standard deviation over the Agents shown of their scores at this Task"
         return (
-            GridHead("Mean", mean, self._sort_href("difficulty"), self._direction("difficulty")),
-            GridHead(
-                "Disagreement",
-                spread,
-                self._sort_href("disagreement", "-"),
-                self._direction("disagreement"),
-            ),
+            self._head("difficulty", "Mean", mean),
+            self._head("disagreement", "Disagreement", spread, first="-"),
         )
+
+    def _head(self, key: str, label: str, title: str = "", first: str = "") -> Column:
+        """A column that belongs to no entry. `first`: "-" where a click sorts downwards."""
+        href = self._sort_href(key, first)
+        return Column(key, label, title=title, href=href, sort=self._direction(key))
 
     # Words
 
@@ -305,6 +312,8 @@ class _Grid:
             href=self._sort_href(key),
             sort=self._direction(key),
             score=row.score if self.category is None else self._category_score(entry),
+            rank_href=row.rank_href,
+            agent_href=row.agent_href,
         )
 
     def _category_score(self, entry: Entry) -> Figure:
@@ -325,6 +334,7 @@ class _Grid:
             number=self.numbers[task],
             weight="" if weight == 1 else f"{weight:g}",
             href=trials_href(self.board, None, task),
+            task_href=task_page_href(self.board, self.numbers[task]),
             mean=Figure(self._text(mean), "No Agent has a valid attempt" if mean is None else str(mean)),
             disagreement=Figure(
                 self._text(spread), "Needs two Agents with a valid attempt" if spread is None else str(spread)

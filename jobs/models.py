@@ -109,6 +109,9 @@ class Job(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     closed_reason = models.CharField(max_length=500, blank=True)
+    recorded = models.PositiveIntegerField(default=0)
+    """Trials of all its Agents, and what they cost: to sort by (derived)."""
+    cost_total = models.FloatField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -157,6 +160,8 @@ class JobAgent(models.Model):
     cost_total = models.FloatField(null=True)
     cost_measured = models.PositiveIntegerField(default=0)
     cost_partial = models.BooleanField(default=False)
+    figures = models.JSONField(default=dict)
+    """What the leaderboard's rules make of its Trials in this Job alone; see `jobs.job_figures`."""
 
     class Meta:
         ordering: ClassVar = ["position"]
@@ -165,13 +170,30 @@ class JobAgent(models.Model):
         ]
 
 
+LISTED = (
+    "task_position",
+    "attempt",
+    "job_agent",
+    "outcome",
+    "score",
+    "cost_usd",
+    "latency_seconds",
+    "tokens",
+    "turns",
+    "stop_reason",
+    "error_code",
+)
+"""What the Trials of one Job are filtered and sorted by, so that a page of them is found in the index."""
+
+
 class Trial(models.Model):
     """One attempt at one Task; its figures are those of its final execution."""
 
     UNPLANNED = -1
 
-    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="trials")
-    job_agent = models.ForeignKey(JobAgent, on_delete=models.CASCADE, related_name="trials")
+    # The indexes below start with these two columns, so neither needs one of its own.
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="trials", db_index=False)
+    job_agent = models.ForeignKey(JobAgent, on_delete=models.CASCADE, related_name="trials", db_index=False)
     pin = models.ForeignKey(TaskPin, null=True, on_delete=models.PROTECT, related_name="trials")
     task_position = models.IntegerField()
     task_name = models.CharField(max_length=500)
@@ -186,6 +208,8 @@ class Trial(models.Model):
     latency_seconds = models.FloatField(null=True)
     input_tokens = models.PositiveBigIntegerField(null=True)
     output_tokens = models.PositiveBigIntegerField(null=True)
+    tokens = models.PositiveBigIntegerField(null=True)
+    """Both together, of those that were reported."""
     turns = models.PositiveIntegerField(null=True)
     seed = models.BigIntegerField(null=True)
     error_code = models.CharField(max_length=500, blank=True)
@@ -226,6 +250,7 @@ class Trial(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["client_trial_id"], name="trial_by_client_id"),
             models.Index(fields=["job_agent", "pin"], name="trial_agent_pin"),
+            models.Index(fields=["job", *LISTED], name="trial_of_job"),
         ]
 
     def __str__(self) -> str:
@@ -346,7 +371,6 @@ class StepIndex(models.Model):
     """Of the code that made it: another one makes it anew."""
     steps = models.PositiveIntegerField()
     facts = models.JSONField(default=dict)
-    text_is_indexed = models.BooleanField(default=False)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["execution", "path"], name="stepindex_file")]
@@ -364,7 +388,10 @@ class StepChunk(models.Model):
 
 
 class StepText(models.Model):
-    """Text of a step, in parts, to be searched (derived). Only of a Trial's final execution."""
+    """Text of a step, in parts, to be searched (derived). Only of a Trial's final execution.
+
+    The key is made of Trial, step and part; see `jobs.search_texts.text_key`.
+    """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="+")
@@ -372,8 +399,27 @@ class StepText(models.Model):
     step = models.PositiveIntegerField()
     part = models.PositiveIntegerField()
     text = models.TextField()
+    folded = models.TextField()
+    """The same without case, which is what a search looks at."""
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["index", "step", "part"], name="steptext_part")
         ]
+
+
+class TextMark(models.Model):
+    """How far the texts of a final execution are indexed (derived). Without `index`: it left no trajectory."""
+
+    execution = models.OneToOneField(
+        Execution, primary_key=True, on_delete=models.CASCADE, related_name="text_mark"
+    )
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
+    index = models.ForeignKey(StepIndex, null=True, on_delete=models.CASCADE, related_name="+")
+    version = models.PositiveSmallIntegerField()
+    """Of the code that made the texts: another one makes them anew."""
+    upto = models.PositiveIntegerField(default=0)
+    """The last step whose text is there."""
+    is_whole = models.BooleanField(default=False)
+    problem = models.CharField(max_length=200, blank=True)
+    """Why it can't be read, '' where it can."""

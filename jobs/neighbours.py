@@ -1,58 +1,95 @@
-"""Marks on a board for entries that can't be told apart from those next to them in rank."""
+"""Which entries of a board can't be told apart: marks at neighbours in rank, and the ranks each may have."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from benchmarks.domain.comparison import TaskScore
-from benchmarks.domain.neighbours import Neighbours, neighbours
+from benchmarks.domain.comparison import TaskScore, TaskScores
+from benchmarks.domain.neighbours import Neighbours, neighbours, rank_ranges
 from benchmarks.pages import Figure
 from jobs.board import Board
-from jobs.compare_links import compare_href, entry_key
+from jobs.compare_links import MOST_COMPARED, compare_href, entry_key
 from jobs.compare_pairs import p_text
 from jobs.entries import Entry
+from jobs.pages import BoardRow
 from jobs.task_scores import task_scores
 from plural_site import formats
 
 MOST_SCORES = 20_000
 """Entries times Tasks up to which a board reads the Task scores that the tests take."""
+MOST_RANGED = 12
+"""Ranked entries up to which all pairs are tested. With many more, adjusting for so many tests tells
+nothing apart that a release's number of Tasks could show."""
+RANGE = "range"
+"""Key of the column of rank ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """By the keys of an entry and a neighbour that it can't be told apart from, the mark of that."""
+    """Marks of entries and, where they are worked out, the ranks that each may have."""
 
-    by_pair: dict[tuple[str, str], Figure]
+    by_entry: Mapping[str, Mapping[str, Figure]]
+    """By the key of an entry and that of a neighbour it can't be told apart from, the better one first."""
     note: str
     """What the marks mean, or why there are none; '' where fewer than two entries are ranked."""
+    ranges: Mapping[str, Figure] = field(default_factory=dict)
+    """By the key of an entry, the ranks that it may have; empty where they are not worked out."""
 
     def of(self, key: str) -> tuple[Figure, ...]:
         """Marks of one entry, the better neighbour first."""
-        return tuple(mark for (entry, _), mark in self.by_pair.items() if entry == key)
+        return tuple(self.by_entry.get(key, {}).values())
+
+    def onto(self, row: BoardRow) -> BoardRow:
+        """The row with what is known of its entry."""
+        unknown = Figure(formats.DASH, "Not ranked") if self.ranges else row.rank_range
+        return replace(row, alike=self.of(row.key), rank_range=self.ranges.get(row.key, unknown))
 
 
-def neighbour_marks(board: Board) -> Marks:
+def has_ranges(board: Board) -> bool:
+    """Whether the board has a column of rank ranges, which readers may hide."""
+    ranked = sum(entry.rank is not None for entry in board.entries)
+    few = ranked <= MOST_RANGED and ranked * len(board.selection.task_names) <= MOST_SCORES
+    return few and ranked > 1 and not board.state.view
+
+
+def neighbour_marks(board: Board, *, with_ranges: bool = False) -> Marks:
     """Of all ranked entries of the board, whatever the filters leave. One query, none for chosen Jobs."""
     ranked = [entry for entry in board.entries if entry.rank is not None]
     if len(ranked) * len(board.selection.task_names) > MOST_SCORES:
         return Marks(
             {}, "Whether neighbours can be told apart is not tested on a board of this size: compare them."
         )
-    scores = task_scores(board, ranked)
-    tests = neighbours(
-        [
-            {task: TaskScore(score) for task, score in scores[entry.configuration.pk].items()}
-            for entry in ranked
-        ],
-        board.scoring,
-    )
-    found: dict[tuple[str, str], Figure] = {}
+    found_scores = task_scores(board, ranked)
+    scores = [
+        {task: TaskScore(score) for task, score in found_scores[entry.configuration.pk].items()}
+        for entry in ranked
+    ]
+    tests = neighbours(scores, board.scoring)
+    found: dict[str, dict[str, Figure]] = {}
     for (upper, lower), test in zip(pairwise(ranked), tests, strict=True):
         if not test.apart and upper.rank != lower.rank:
             for one, other in ((upper, lower), (lower, upper)):
-                found[entry_key(one), entry_key(other)] = _mark(board, one, other, test)
-    return Marks(found, _note(len(tests)))
+                found.setdefault(entry_key(one), {})[entry_key(other)] = _mark(board, one, other, test)
+    ranges = _ranges(board, ranked, scores) if with_ranges else {}
+    return Marks(found, _note(len(tests)) + (RANGE_NOTE if ranges else ""), ranges)
+
+
+def _ranges(board: Board, ranked: Sequence[Entry], scores: Sequence[TaskScores]) -> dict[str, Figure]:
+    found = {}
+    for entry, ends in zip(ranked, rank_ranges(scores, board.scoring), strict=True):
+        # Where coverage differs, common Tasks may say other than the scores that the ranks are by.
+        best, worst = min(ends[0], entry.rank or 1), max(ends[1], entry.rank or 1)
+        others = [entry_key(other) for other in ranked if other is not entry][:MOST_COMPARED]
+        found[entry_key(entry)] = Figure(
+            f"{best}" if best == worst else f"{best}–{worst}",
+            "Told apart from every other ranked entry"
+            if best == worst
+            else f"Not told apart from {worst - best} other{'s' if worst - best > 1 else ''} that are ranked",
+            href=compare_href(board, entry_key(entry), others),
+        )
+    return found
 
 
 def _mark(board: Board, entry: Entry, other: Entry, test: Neighbours) -> Figure:
@@ -67,6 +104,12 @@ def _mark(board: Board, entry: Entry, other: Entry, test: Neighbours) -> Figure:
         f"Can't be told apart from {name}, rank {other.rank}: {why}",
         href=compare_href(board, entry_key(entry), [entry_key(other)]),
     )
+
+
+RANGE_NOTE = (
+    " A rank range such as 1–3 holds the ranks that an entry may have: the same test of all pairs of ranked "
+    "entries, adjusted for all of them, so a range may hold a neighbour without a mark."
+)
 
 
 def _note(pairs: int) -> str:

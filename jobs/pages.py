@@ -11,7 +11,8 @@ from benchmarks.pages import Crumb, Figure
 class IntervalBar:
     """A score with its 95 % interval on the score range, as abscissas from 0 to 160.
 
-    `low_x` and `width` are None without an interval; `point_x` is None without a score.
+    `low_x` and `width` are None without an interval; `point_x` is None without a score. A difference of
+    scores is drawn the same way, with zero at 80.
     """
 
     point_x: float | None
@@ -86,6 +87,10 @@ class BoardRow:
     reasons: tuple[str, ...]
     """Why it is not ranked; empty for ranked entries."""
     rank_href: str = ""
+    agent_href: str = ""
+    """The Agent's page."""
+    rank_range: Figure = Figure("")
+    """Ranks that it may have, e.g. "1–3"; text '' where the board doesn't work them out."""
     alike: tuple[Figure, ...] = ()
     """Neighbours in rank that it can't be told apart from: text "≈ 2", href to the comparison."""
 
@@ -260,9 +265,21 @@ class BoardPage:
     json_href: str
     compare_href: str
     grid_href: str
+    search_href: str
+    """Where what its Trials said can be searched."""
     alike_note: str
     """What the marks of neighbours mean; '' where there is nothing to say."""
     this_href: str
+    set_aside: Figure | None
+    """E.g. "1 Job set aside" and, as its note, what that means; None for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobAgentLine:
+    """An Agent of a Job with its score over that Job alone."""
+
+    name: str
+    score: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,29 +289,27 @@ class JobRow:
     status: str
     tone: str
     """Badge tone: neutral, good, info, warn or bad."""
+    marks: tuple[Figure, ...]
+    """"Set aside" and "Closed", each with who did so, when and why as its title."""
     source: str
     source_href: str
     track: str
-    agents: tuple[str, ...]
+    agents: tuple[JobAgentLine, ...]
+    more_agents: int
+    """Left out of `agents`."""
+    planned: Figure
     trials: Figure
-    """Recorded Trials, with a note where fewer than planned left a result."""
+    """Finished ones, with a note where others are pending."""
     scored: Figure
     failed: Figure
     cost: Figure
     started: str
+    by: str
+    """Who brought it."""
+    origin: str
+    """E.g. "imported"."""
     rerun_of: str
-
-
-@dataclass(frozen=True, slots=True)
-class JobsPage:
-    crumbs: tuple[Crumb, ...]
-    rows: tuple[JobRow, ...]
-    filters: tuple[str, ...]
-    """What the list is limited to, in words."""
-    clear_href: str
-    next_href: str
-    import_command: str
-    can_write: bool
+    rerun_href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +348,8 @@ class TrialRow:
     score: Figure
     cost: Figure
     latency: Figure
+    tokens: Figure
+    turns: Figure
     stop_reason: str
     error_code: str
     executions: int
@@ -357,68 +374,3 @@ class TrialsPage:
 class Fact:
     label: str
     figure: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class JobPage:
-    crumbs: tuple[Crumb, ...]
-    job_id: str
-    status: str
-    tone: str
-    facts: tuple[Fact, ...]
-    notes: tuple[str, ...]
-    """What the import had to say of this Job."""
-    rows: tuple[TrialRow, ...]
-    total: int
-    next_href: str
-
-
-@dataclass(frozen=True, slots=True)
-class VerifierRow:
-    name: str
-    kind: str
-    status: str
-    score: Figure
-    parts: tuple[Fact, ...]
-    feedback: str
-    evidence: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    path: str
-    size: str
-    role: str
-    digest: str
-    href: str
-    recorded: str
-    """How the run's own record of the digest compares: "agrees", "differs", or '' where it holds none."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionRow:
-    number: int
-    is_final: bool
-    status: str
-    tone: str
-    error: str
-    started: str
-    duration: str
-    files: tuple[FileRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TrialPage:
-    crumbs: tuple[Crumb, ...]
-    trial_id: str
-    task: str
-    agent: str
-    attempt: int
-    outcome: str
-    tone: str
-    why: str
-    """Why the Trial counts as what it does, in words."""
-    facts: tuple[Fact, ...]
-    verifiers: tuple[VerifierRow, ...]
-    executions: tuple[ExecutionRow, ...]
-    notes: tuple[str, ...]

@@ -28,9 +28,17 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(counting())
 
     def with_source(self) -> JobQuerySet:
-        return self.select_related(
-            "revision__resource", "revision__release", "task_revision__resource"
-        ).prefetch_related("agents__configuration")
+        """With what ran and who decided what, but for the definitions, which may be large."""
+        related = self.select_related(
+            "revision__resource",
+            "revision__release",
+            "task_revision__resource",
+            "import_run__actor",
+            "set_aside_by",
+            "closed_by",
+        )
+        definitions = ("revision__definition", "task_revision__definition")
+        return related.defer(*definitions, "import_run__report").prefetch_related("agents__configuration")
 
 
 class TrialQuerySet(models.QuerySet["Trial"]):

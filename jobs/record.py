@@ -22,6 +22,7 @@ from benchmarks.models import Revision
 from jobs import tallies
 from jobs.domain.evidence import Change, Known, result_digest
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note, ParsedExecution, ParsedTrial
+from jobs.job_figures import record_figures
 from jobs.models import (
     Blob,
     Execution,
@@ -143,6 +144,8 @@ def _begin(
     target: Target, staged: StagedJob, job: Job | None, notes: list[Note]
 ) -> tuple[Place, dict[str, Revision]]:
     lock_project(target.project)
+    if job:
+        job.refresh_from_db()  # a person may have set it aside meanwhile
     revisions = _record_definitions(target, staged.header, notes)
     Blob.objects.bulk_create(
         [Blob(digest=segment.digest, size=segment.size) for segment in staged.segments], ignore_conflicts=True
@@ -239,6 +242,7 @@ def _place(
             rerun_of_trial=header.rerun_of_trial_id,
         )
     job.import_run = target.run
+    job.closed_at, job.closed_by, job.closed_reason = None, None, ""  # more of it came after all
     job.status = header.status or job.status or NO_RESULT
     job.started_at = header.started_at
     job.finished_at = header.finished_at or job.finished_at
@@ -367,6 +371,7 @@ def _trial(place: Place, parsed: ParsedTrial) -> dict[str, Any]:
         "latency_seconds": parsed.latency_seconds,
         "input_tokens": parsed.input_tokens,
         "output_tokens": parsed.output_tokens,
+        "tokens": _sum(parsed.input_tokens, parsed.output_tokens),
         "turns": parsed.turns,
         "seed": parsed.seed,
         "error_code": parsed.error_code,
@@ -377,6 +382,11 @@ def _trial(place: Place, parsed: ParsedTrial) -> dict[str, Any]:
         "completed_at": parsed.completed_at,
         "result_digest": result_digest(parsed),
     }
+
+
+def _sum(*counts: int | None) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _execution(trial: int, parsed: ParsedExecution, pack: StagedPack, blob: str) -> dict[str, Any]:
@@ -408,7 +418,7 @@ def _finish(job: Job, staged: StagedJob, revisions: Mapping[str, Revision]) -> N
     header = staged.header
     job.state = Job.State.READY
     job.save(update_fields=["state"])
-    tallies.count_agents(job)
+    record_figures(job)
     names = {definition.content_hash: definition.name for definition in header.definitions}
     if header.benchmark:
         names[header.benchmark.content_hash] = header.benchmark.name

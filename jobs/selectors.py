@@ -13,12 +13,12 @@ from benchmarks.domain.definitions import rules_from_content
 from benchmarks.domain.types import Scoring
 from benchmarks.links import board_href, revision_label
 from benchmarks.models import Resource, Revision
-from benchmarks.pages import Crumb, Figure
-from jobs.filters import JobFilter, TrialFilter
+from benchmarks.pages import Crumb
+from jobs.filters import TrialFilter
 from jobs.models import Job, Tally, Trial
-from jobs.pages import BenchmarkCard, Fact, JobPage, JobRow, JobsPage, ProjectPage, TrialRow, TrialsPage
+from jobs.pages import BenchmarkCard, JobRow, ProjectPage, TrialRow, TrialsPage
 from jobs.querysets import TrialQuerySet
-from jobs.rows import job_cost, job_row, source_of, status_words, trial_row, with_query
+from jobs.rows import job_row, trial_row, with_query
 from plural_site import formats
 from plural_site.accounts.models import Project
 from plural_site.http import paginate
@@ -80,22 +80,6 @@ def _card(
     )
 
 
-def jobs_page(project: Project, query: Mapping[str, str], *, can_write: bool) -> JobsPage:
-    chosen = JobFilter.parse(project, query)
-    found = chosen.apply(Job.objects.visible(project)).with_source()
-    page = paginate(found, order=["-started_at"], cursor=query.get("cursor"))
-    path = reverse("jobs:jobs", args=[project.slug])
-    return JobsPage(
-        crumbs=(Crumb(project.name, reverse("jobs:project", args=[project.slug])), Crumb("Jobs")),
-        rows=tuple(job_row(project, job) for job in page.items),
-        filters=chosen.words,
-        clear_href=path if chosen.words else "",
-        next_href=_next(path, chosen.query, page.next_cursor),
-        import_command=IMPORT_COMMAND.format(slug=project.slug),
-        can_write=can_write,
-    )
-
-
 def trials_page(project: Project, query: Mapping[str, str]) -> TrialsPage:
     chosen = TrialFilter.parse(project, query)
     found = chosen.apply(Trial.objects.visible(project))
@@ -114,61 +98,6 @@ def trials_page(project: Project, query: Mapping[str, str]) -> TrialsPage:
         rows=rows,
         next_href=_next(path, chosen.query, cursor),
     )
-
-
-def job_page(project: Project, job_id: str, query: Mapping[str, str]) -> JobPage:
-    """Raises Http404 where the project has no such Job."""
-    job = Job.objects.visible(project).with_source().filter(client_job_id=job_id).first()
-    if job is None:
-        raise Http404("No such Job in this project.")
-    chosen = TrialFilter.parse(project, {key: query[key] for key in ("outcome",) if key in query})
-    found = chosen.apply(Trial.objects.visible(project).filter(job=job))
-    rows, cursor = _trial_rows(project, found, query.get("cursor"))
-    status, tone = status_words(job.status)
-    path = reverse("jobs:job", args=[project.slug, job_id])
-    return JobPage(
-        crumbs=(
-            Crumb(project.name, reverse("jobs:project", args=[project.slug])),
-            Crumb("Jobs", reverse("jobs:jobs", args=[project.slug])),
-            Crumb(job_id),
-        ),
-        job_id=job_id,
-        status=status,
-        tone=tone,
-        facts=tuple(_job_facts(project, job)),
-        notes=tuple(note_words(note) for note in job.notes),
-        rows=rows,
-        total=found.count(),
-        next_href=_next(path, chosen.query, cursor),
-    )
-
-
-def _job_facts(project: Project, job: Job) -> list[Fact]:
-    row = job_row(project, job)
-    source, source_href = source_of(project, job)
-    facts = [
-        Fact("Ran", Figure(source, href=source_href)),
-        Fact(
-            "Track",
-            Figure(job.track_ref or "none", note="" if job.track_ref else "evidence only, never ranked"),
-        ),
-        Fact("Agents", Figure(", ".join(row.agents))),
-        Fact("Attempts at each Task", Figure(formats.count(job.attempts))),
-        Fact("Trials", row.trials),
-        Fact("Scored", row.scored),
-        Fact("Failed", row.failed),
-        Fact("Cost", job_cost(job)),
-        Fact("Started", Figure(row.started)),
-        Fact("Finished", Figure(formats.datetime_text(job.finished_at))),
-    ]
-    if job.rerun_of_job:
-        held = Job.objects.visible(project).filter(client_job_id=job.rerun_of_job).exists()
-        href = reverse("jobs:job", args=[project.slug, job.rerun_of_job]) if held else ""
-        title = "" if held else "That Job is not in this project"
-        facts.append(Fact("Rerun of", Figure(formats.clean_text(job.rerun_of_job), title, href=href)))
-    if unplanned := sum(agent.unplanned for agent in job.agents.all()):
-        facts.append(Fact("At unknown Tasks", Figure(formats.count(unplanned), note="kept, but in no score")))
-    return facts
 
 
 def note_words(note: Mapping[str, Any]) -> str:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from math import fsum
 from typing import Any
-
-from django.db.models import Count, Q
 
 from benchmarks.domain.scoring import aggregate
 from benchmarks.domain.tracks import check_conformance
@@ -22,7 +19,7 @@ from benchmarks.domain.types import (
     Uncertainty,
 )
 from benchmarks.models import Configuration, Revision
-from jobs.models import Job, JobAgent, Tally, Trial
+from jobs.models import JobAgent, Tally, Trial
 from jobs.querysets import counting
 from plural_site.db import bulk
 
@@ -206,7 +203,22 @@ def _rows(revision: Revision, track_ref: str, found: Evaluation) -> list[dict[st
         place = {"scope": scope.value, "key": key, "position": position}
         return _BLANK | board | place | figures
 
-    overall = {
+    return [
+        row(Tally.Scope.OVERALL, "", 0, overall_figures(result, found.planned)),
+        *(
+            row(Tally.Scope.CATEGORY, category.id, position, _category(category))
+            for position, category in enumerate(result.categories)
+        ),
+        *(
+            row(Tally.Scope.TASK, task.task, position, _task(task))
+            for position, task in enumerate(result.tasks)
+        ),
+    ]
+
+
+def overall_figures(result: ConfigurationResult, planned: int) -> dict[str, Any]:
+    """Columns of the row for the whole release."""
+    return {
         **_measures(result),
         **_interval(result.uncertainty),
         "score": result.score,
@@ -215,7 +227,7 @@ def _rows(revision: Revision, track_ref: str, found: Evaluation) -> list[dict[st
         "success_rate": result.success_rate,
         "completion_rate": result.completion_rate,
         "attempts": sum(result.outcomes.values()),
-        "planned": found.planned,
+        "planned": planned,
         "valid": result.valid,
         "successes": result.successes,
         "outcomes": dict(result.outcomes),
@@ -228,17 +240,6 @@ def _rows(revision: Revision, track_ref: str, found: Evaluation) -> list[dict[st
         "eligible": result.eligible,
         "reasons": list(result.ineligible_reasons),
     }
-    return [
-        row(Tally.Scope.OVERALL, "", 0, overall),
-        *(
-            row(Tally.Scope.CATEGORY, category.id, position, _category(category))
-            for position, category in enumerate(result.categories)
-        ),
-        *(
-            row(Tally.Scope.TASK, task.task, position, _task(task))
-            for position, task in enumerate(result.tasks)
-        ),
-    ]
 
 
 _BLANK = {
@@ -301,30 +302,3 @@ def _task(task: TaskResult) -> dict[str, Any]:
         "coverage": 1.0 if task.valid else 0.0,
         "detail": {name: getattr(task, name) for name in _TASK_DETAIL},
     }
-
-
-def count_agents(job: Job) -> None:
-    """What the Trials of each Agent of a Job add up to, for lists that read no Trials."""
-    for agent in job.agents.all():
-        kinds = (
-            Trial.objects.filter(job_agent=agent)
-            .order_by("outcome")
-            .values("outcome")
-            .annotate(
-                recorded=Count("pk"),
-                unplanned=Count("pk", filter=Q(task_position=Trial.UNPLANNED)),
-                partial=Count("pk", filter=Q(cost_partial=True)),
-                measured=Count("cost_usd"),
-            )
-        )
-        found = list(kinds)
-        agent.outcomes = {kind["outcome"]: kind["recorded"] for kind in found}
-        agent.recorded = sum(kind["recorded"] for kind in found)
-        agent.unplanned = sum(kind["unplanned"] for kind in found)
-        agent.cost_measured = sum(kind["measured"] for kind in found)
-        agent.cost_partial = any(kind["partial"] for kind in found)
-        costs = Trial.objects.filter(job_agent=agent, cost_usd__isnull=False).values_list(
-            "cost_usd", flat=True
-        )
-        agent.cost_total = fsum(filter(None, costs)) if agent.cost_measured else None
-        agent.save()

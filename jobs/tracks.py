@@ -59,14 +59,8 @@ def _track(rules: BenchmarkRules, wanted: str) -> Track | None:
     if wanted == UNTRACKED:
         return None
     if not wanted:
-        return default_track(rules)
+        return rules.default_track
     for track in rules.tracks:
         if wanted in (track.id, track.reference):
             return track
     raise Http404(f"This release has no track {wanted}.")
-
-
-def default_track(rules: BenchmarkRules) -> Track | None:
-    """The first track of the release's default view, else the first."""
-    of_view = [track for track in rules.tracks if track.kind == rules.default_view]
-    return next(iter([*of_view, *rules.tracks]), None)

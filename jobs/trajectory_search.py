@@ -83,15 +83,15 @@ def find_text(
     return Found(hits, after, index.steps, skipped)
 
 
-def step_texts(index: StepIndex) -> Iterator[tuple[int, int, str]]:
-    """(step, part, text) of all that can be searched: parts of at most `PART` characters.
+def step_texts(index: StepIndex, after: int = 0) -> Iterator[tuple[int, int, str]]:
+    """(step, part, text) of all that can be searched after a step: parts of at most `PART` characters.
 
     Parts count from 0 and begin with the last `OVERLAP` characters of the one before. The text is fit for
     a database row.
     """
     offset = file_of(index)[1]
     with open_pack(index.execution) as stream:
-        for rows in rows_after(index, 0):
+        for rows in rows_after(index, after):
             for number, row in rows:
                 if row[1] > scan.PIECE_LIMIT:
                     continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404
@@ -10,53 +11,326 @@ from django.urls import reverse
 
 from benchmarks.domain.types import Scoring
 from benchmarks.pages import Crumb, Figure
+from jobs.domain.json_tree import Node, tree
+from jobs.domain.room import Room
+from jobs.links import agent_href, task_href
 from jobs.models import Execution, Trial
-from jobs.pages import ExecutionRow, Fact, FileRow, TrialPage, VerifierRow
+from jobs.pages import Fact
 from jobs.rows import OUTCOME_WORDS, source_of, trial_row
 from jobs.selectors import note_words, scoring_of
+from jobs.stored_files import StoredFiles
+from jobs.tracks import UNTRACKED
+from jobs.trial_config import TrialConfig
+from jobs.trial_entry import (
+    attempts,
+    chosen,
+    copies_of,
+    entry_part,
+    held_rows,
+    links_of,
+    neighbours,
+    score_words,
+)
+from jobs.trial_evidence import verifiers_part
+from jobs.trial_files import files_part, log_rows
+from jobs.trial_links import TrialLinks
+from jobs.trial_pages import ExecutionRow, TrialPage, VerifiersPart
+from jobs.trial_runs import calls_part, state_part, timeline_part
 from plural_site import formats
 from plural_site.accounts.models import Project
 
-EVIDENCE_SHOWN = 200
+MOST_EXECUTIONS = 50
+MOST_NOTES = 40
+MOST_ERROR = 1000
+MOST_RECORD = 8 * 1024 * 1024
+ERRORS_SIZE, RECORD_SIZE, RECORD_NODES = 40_000, 60_000, 400
 TONES = {"succeeded": "good", "failed": "bad", "awaiting_review": "info"}
+TRAJECTORIES = ("artifacts/atif-trajectory.json", "artifacts/trajectory.json")
+SHOWN_ELSEWHERE = ("verifier_results", "receipt", "error_message")
+"""Parts of a result.json that have a place of their own on the page."""
+RECEIPT_SHOWN = ("model", "placement", "harness_grant", "runtime_provider", "runtime_identity", "mode")
 
 
-def find_trial(project: Project, trial_id: str) -> Trial:
-    """Raises Http404 where the project has no such Trial."""
-    found = Trial.objects.visible(project).filter(client_trial_id=trial_id).order_by("pk")
-    trial = found.select_related(
-        "job__revision__resource", "job__revision__release", "job__task_revision__resource", "job_agent"
-    ).first()
-    if trial is None:
-        raise Http404("No such Trial in this project.")
-    return trial
+@dataclass(frozen=True, slots=True)
+class TrialQuery:
+    """What an address asks for: which copy, which execution (None: the one that counts), which files."""
+
+    job: str = ""
+    execution: int | None = None
+    files: int = 0
+
+    @classmethod
+    def parse(cls, query: Mapping[str, str]) -> TrialQuery:
+        execution = query.get("execution", "")
+        return cls(
+            query.get("job", ""),
+            _number(execution, -1) if execution else None,
+            _number(query.get("files", ""), 0),
+        )
 
 
-def trial_page(project: Project, trial: Trial) -> TrialPage:
-    executions = list(trial.executions.all())
-    scoring = scoring_of(trial.job.revision)
-    outcome, tone = OUTCOME_WORDS[trial.outcome]
-    final = next((execution for execution in executions if execution.is_final), None)
-    job_href = reverse("jobs:job", args=[project.slug, trial.job.client_job_id])
-    return TrialPage(
-        crumbs=(
-            Crumb(project.name, reverse("jobs:project", args=[project.slug])),
-            Crumb("Jobs", reverse("jobs:jobs", args=[project.slug])),
-            Crumb(trial.job.client_job_id, job_href),
-            Crumb(trial.client_trial_id),
-        ),
-        trial_id=trial.client_trial_id,
-        task=formats.clean_text(trial.task_name),
-        agent=formats.clean_text(trial.job_agent.name),
-        attempt=trial.attempt,
-        outcome=outcome,
-        tone=tone,
-        why=why(trial, scoring if trial.job.revision else None),
-        facts=tuple(_facts(project, trial, scoring, executions)),
-        verifiers=tuple(_verifier(result, scoring) for result in (final.verifier_results if final else [])),
-        executions=tuple(_execution(project, trial, execution) for execution in executions),
-        notes=tuple(note_words(note) for note in trial.notes),
-    )
+def _number(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A copy of a Trial and one of its executions, None where it left none."""
+
+    project: Project
+    trial: Trial
+    copies: Sequence[Trial]
+    execution: Execution | None
+    links: TrialLinks
+
+    @property
+    def stored(self) -> StoredFiles | None:
+        return StoredFiles(self.execution.pack_id, self.execution.files) if self.execution else None
+
+
+def find_trial(project: Project, trial_id: str, job: str = "") -> Trial:
+    """The copy that counts, or the one of a Job. Raises Http404 where the project has no such Trial."""
+    return chosen(copies_of(project, trial_id), job)
+
+
+def find_shown(project: Project, trial_id: str, query: TrialQuery) -> Shown:
+    """Two queries. Raises Http404 where there is no such Trial, copy or execution."""
+    copies = copies_of(project, trial_id)
+    trial = chosen(copies, query.job)
+    wanted = {"is_final": True} if query.execution is None else {"number": query.execution}
+    execution = Execution.objects.filter(trial=trial, **wanted).first()
+    if execution is None and query.execution is not None:
+        raise Http404("This Trial has no such execution.")
+    return Shown(project, trial, copies, execution, links_of(project, trial, copies))
+
+
+def trial_page(project: Project, trial_id: str, query: TrialQuery) -> TrialPage:
+    return _Page(find_shown(project, trial_id, query), query).page()
+
+
+class _Page:
+    def __init__(self, shown: Shown, query: TrialQuery) -> None:
+        self.shown, self.query = shown, query
+        self.project, self.trial, self.links = shown.project, shown.trial, shown.links
+        self.scoring = scoring_of(self.trial.job.revision)
+        self.config = TrialConfig(self.trial)
+        self.execution = shown.execution or Execution(trial=self.trial, number=0, is_final=True, files=[])
+        self.stored = StoredFiles(self.execution.pack_id or "", self.execution.files)
+
+    def page(self) -> TrialPage:
+        trial, execution, stored = self.trial, self.execution, self.stored
+        executions, total = self._executions()
+        outcome, tone = OUTCOME_WORDS[trial.outcome]
+        verifiers = verifiers_part(self.project, trial, execution, self.scoring, self.config)
+        receipt = stored.read_json("receipt.json", MOST_RECORD)
+        marks, more = attempts(self.project, trial, self.scoring)
+        verdict, problems = receipt_verdict(trial, stored)
+        record, record_missing = self._record(receipt.value or {})
+        return TrialPage(
+            crumbs=self._crumbs(),
+            trial_id=trial.client_trial_id,
+            task=formats.clean_text(trial.task_name),
+            task_href=self._task_href(),
+            agent=formats.clean_text(trial.job_agent.name),
+            agent_href=agent_href(self.project, trial.job_agent.configuration),
+            about=self._about(),
+            outcome=outcome,
+            tone=tone,
+            claim=_claim(verifiers) if execution.is_final else "",
+            why=why(trial, self.scoring if trial.job.revision else None),
+            facts=tuple(self._facts(total, verdict)),
+            details=tuple(self._details()),
+            notes=self._notes(),
+            held=held_rows(self.project, trial, self.shown.copies),
+            entry=entry_part(self.project, trial, self.shown.copies, self.scoring),
+            neighbours=neighbours(self.project, trial, self.scoring),
+            attempts=marks,
+            attempts_more=more,
+            trajectory=self._trajectory(),
+            executions=executions,
+            executions_total=total,
+            shown=execution.number,
+            superseded=""
+            if execution.is_final
+            else "It was tried again, and only the last execution counts. Everything below is of this one.",
+            verifiers=verifiers,
+            state=state_part(stored, execution),
+            calls=calls_part(stored, trial, execution),
+            timeline=timeline_part(receipt.value or {}, formats.clean_text(receipt.problem[:300])),
+            logs=log_rows(stored, execution, self.links),
+            files=files_part(stored, execution, self.links, self.query.files),
+            record=record,
+            record_missing=record_missing,
+            receipt=verdict,
+            receipt_problems=problems,
+            receipt_href=self.links.receipt(None if execution.is_final else execution.number),
+        )
+
+    def _crumbs(self) -> tuple[Crumb, ...]:
+        slug, job = self.project.slug, self.trial.job.client_job_id
+        return (
+            Crumb(self.project.name, reverse("jobs:project", args=[slug])),
+            Crumb("Jobs", reverse("jobs:jobs", args=[slug])),
+            Crumb(job, reverse("jobs:job", args=[slug, job])),
+            Crumb(self.trial.client_trial_id),
+        )
+
+    def _task_href(self) -> str:
+        """'' for a Task that is in no release."""
+        revision, pin = self.trial.job.revision, self.trial.pin
+        if revision is None or pin is None:
+            return ""
+        track = self.trial.job.track_ref or UNTRACKED
+        return task_href(self.project, revision, pin.position + 1, track=track)
+
+    def _about(self) -> str:
+        planned = self.trial.job.attempts
+        of = f" of {formats.count(planned)}" if planned >= self.trial.attempt else ""
+        track = f" · {self.trial.job.track_ref}" if self.trial.job.track_ref else ""
+        return f"attempt {self.trial.attempt}{of}{track}"
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [note_words(note)[:600] for note in self.trial.notes[:MOST_NOTES]]
+        if len(self.trial.notes) > MOST_NOTES:
+            notes.append(f"And {formats.count(len(self.trial.notes) - MOST_NOTES)} more notes.")
+        return tuple(notes)
+
+    # Facts -----------------------------------------------------------------------------------------
+
+    def _facts(self, executions: int, receipt: Figure) -> list[Fact]:
+        trial = self.trial
+        row = trial_row(self.project, trial, self.scoring, executions)
+        known = trial.score is not None
+        score = Figure(score_words(trial.score, self.scoring), row.score.title) if known else row.score
+        most = self.config.max_turns
+        turns = Figure(
+            formats.count(trial.turns)
+            + (f" of {formats.count(most)}" if most is not None and trial.turns is not None else ""),
+            "" if trial.turns is not None else "Not reported",
+        )
+        tried = f"execution {executions - 1} counts, those before it failed" if executions > 1 else ""
+        why_none = "" if row.stop_reason else "Not reported"
+        stopped = Figure(row.stop_reason or formats.DASH, why_none, tried)
+        receipt = Figure(receipt.text, receipt.title, href="#receipt")
+        return [
+            Fact("Score", score),
+            Fact("Cost", row.cost),
+            Fact("Time", row.latency),
+            Fact("Turns", turns),
+            Fact("Stopped by", stopped),
+            Fact("Run’s record", receipt),
+        ]
+
+    def _details(self) -> list[Fact]:
+        trial = self.trial
+        source, source_href = source_of(self.project, trial.job)
+        tokens = f"{formats.count(trial.input_tokens)} in, {formats.count(trial.output_tokens)} out"
+        known = trial.input_tokens is not None or trial.output_tokens is not None
+        model = formats.clean_text(trial.job_agent.configuration.model)
+        called = formats.clean_text(", ".join(trial.models_used[:10]))
+        facts = [
+            Fact("Release", Figure(source, href=source_href)),
+            Fact("Track", Figure(trial.job.track_ref or "none")),
+            Fact("Model", Figure(model, note="" if called in ("", model) else f"called {called}")),
+            Fact("Harness", Figure(_harness(trial))),
+            Fact("Tokens", Figure(tokens) if known else Figure(formats.DASH, "No tokens were reported")),
+            Fact("Started", Figure(formats.datetime_text(trial.started_at))),
+            Fact(
+                "Seed",
+                Figure(formats.DASH, "Not reported") if trial.seed is None else Figure(str(trial.seed)),
+            ),
+        ]
+        if trial.error_code:
+            facts.append(Fact("Error", Figure(formats.clean_text(trial.error_code).replace("_", " "))))
+        return facts
+
+    def _trajectory(self) -> Figure:
+        href = self.links.trajectory(None if self.execution.is_final else self.execution.number)
+        if not href:
+            return Figure("")
+        if any(self.stored.get(path) for path in TRAJECTORIES):
+            return Figure("Open the trajectory", href=href)
+        return Figure(formats.DASH, "This execution left no trajectory")
+
+    # Executions ------------------------------------------------------------------------------------
+
+    def _executions(self) -> tuple[tuple[ExecutionRow, ...], int]:
+        """The last ones, in order. One query, without what they left."""
+        found = list(self.trial.executions.defer("files", "verifier_results"))
+        room = Room(ERRORS_SIZE, 0, formats.clean_text)
+        rows = [self._execution_row(execution, room) for execution in found[-MOST_EXECUTIONS:]]
+        return tuple(rows), len(found)
+
+    def _execution_row(self, execution: Execution, room: Room) -> ExecutionRow:
+        error = ": ".join(filter(None, (execution.error_code.replace("_", " "), execution.error_message)))
+        started, completed = execution.started_at, execution.completed_at
+        duration = (completed - started).total_seconds() if started and completed else None
+        return ExecutionRow(
+            number=execution.number,
+            is_final=execution.is_final,
+            is_shown=execution.number == self.execution.number,
+            href=self.links.page(execution=None if execution.is_final else execution.number) + "#executions",
+            status=formats.clean_text(execution.status).replace("_", " "),
+            tone=TONES.get(execution.status, "neutral"),
+            error=room.text(error, MOST_ERROR),
+            retry=self._retry(execution),
+            started=formats.datetime_text(started),
+            duration=formats.seconds(duration),
+        )
+
+    def _retry(self, execution: Execution) -> str:
+        code, config = execution.error_code, self.config
+        listed = code in config.retryable_codes
+        words = formats.clean_text(code[:100]).replace("_", " ")
+        most = config.max_retries
+        if not execution.is_final:
+            because = f"the Job retries after {words}" if listed else f"it ended with {words or 'a failure'}"
+            of = f" of at most {most}" if most is not None else ""
+            return f"Tried again, because {because} (retry {execution.number + 1}{of})."
+        if not code or most is None:
+            return ""
+        if listed and most and execution.number >= most:
+            return f"Not tried again: all {most} retries were used."
+        if not listed and most:
+            return f"Not tried again: the Job does not retry after {words}."
+        return ""
+
+    # Record ----------------------------------------------------------------------------------------
+
+    def _record(self, receipt: Mapping[str, Any]) -> tuple[Node | None, str]:
+        """A tree, or why there is none."""
+        result, problem = self.stored.read_json("result.json", MOST_RECORD)
+        if result is None:
+            return None, f"result.json is not shown: {formats.clean_text(problem[:300]) or 'there is none'}."
+        kept = {key: value for key, value in result.items() if key not in SHOWN_ELSEWHERE}
+        runtime = {key: receipt[key] for key in RECEIPT_SHOWN if key in receipt}
+        info = {key: self.config.task[key] for key in ("metadata", "info") if self.config.task.get(key)}
+        value = {"result": kept, "runtime": runtime, "Task": info}
+        return tree(
+            {key: part for key, part in value.items() if part},
+            Room(RECORD_SIZE, RECORD_NODES, formats.clean_text),
+        ), ""
+
+
+def _harness(trial: Trial) -> str:
+    agent = trial.job_agent
+    return formats.clean_text(f"{agent.harness} {agent.harness_version}".strip()) or "built-in loop"
+
+
+def _claim(verifiers: VerifiersPart) -> str:
+    """E.g. "routing-check gave 100.0 % (weight 1), reply-check 0.0 % (weight 2)."."""
+    words: list[str] = []
+    for row in verifiers.rows[:4]:
+        weight = f" (weight {row.weight.text})" if row.weight.text != formats.DASH else ""
+        verb = "" if words else "gave "
+        if row.missing or row.score.text == formats.DASH:
+            words.append(f"{row.name} gave no score{weight}")
+        else:
+            words.append(f"{row.name} {verb}{row.score.text}{weight}")
+    more = verifiers.total - len(words)
+    if more > 0 and words:
+        words.append(f"{more} more")
+    return f"{', '.join(words)}." if words and not verifiers.missing else ""
 
 
 def why(trial: Trial, scoring: Scoring | None) -> str:
@@ -69,7 +343,9 @@ def why(trial: Trial, scoring: Scoring | None) -> str:
         else "This release leaves agent failures out of the score."
     )
     if trial.outcome == "scored":
-        return "The Verifiers gave a score inside the declared range; it counts as it is."
+        return (
+            f"The Verifiers gave a score inside the declared range; it counts as it is{_mark(trial, rules)}."
+        )
     if trial.outcome == "pending":
         return f"It is not settled yet ({trial.status.replace('_', ' ')}). It counts once it is."
     if trial.outcome == "cancelled":
@@ -88,101 +364,29 @@ def why(trial: Trial, scoring: Scoring | None) -> str:
     )
 
 
+def _mark(trial: Trial, rules: Scoring) -> str:
+    if rules.success_threshold is None or trial.score is None:
+        return ""
+    place = "at or above" if trial.score >= rules.success_threshold else "below"
+    return f", {place} the success threshold of {score_words(rules.success_threshold, rules)}"
+
+
 def _cause(trial: Trial) -> str:
     words = filter(None, (trial.stop_reason, trial.error_code))
     return formats.clean_text(", ".join(words) or trial.status).replace("_", " ")
 
 
-def _facts(project: Project, trial: Trial, scoring: Scoring, executions: list[Execution]) -> list[Fact]:
-    row = trial_row(project, trial, scoring, len(executions))
-    source, source_href = source_of(project, trial.job)
-    unit = formats.score_unit(*scoring.score_range)
-    score = Figure(
-        f"{row.score.text}{' ' + unit if unit and trial.score is not None else ''}", row.score.title
-    )
-    tokens = (
-        Figure(
-            f"{formats.count(trial.input_tokens)} in, {formats.count(trial.output_tokens)} out",
-        )
-        if trial.input_tokens is not None or trial.output_tokens is not None
-        else Figure(formats.DASH, "No tokens were reported")
-    )
-    facts = [
-        Fact("Score", score),
-        Fact("Cost", row.cost),
-        Fact("Time", row.latency),
-        Fact("Tokens", tokens),
-        Fact("Turns", Figure(formats.count(trial.turns))),
-        Fact(
-            "Executions",
-            Figure(formats.count(len(executions)), note="the last one counts" if executions[1:] else ""),
-        ),
-        Fact(
-            "Stopped by", Figure(row.stop_reason or formats.DASH, "" if row.stop_reason else "Not reported")
-        ),
-        Fact("Release", Figure(source, href=source_href)),
-        Fact("Track", Figure(trial.job.track_ref or "none")),
-        Fact("Started", Figure(formats.datetime_text(trial.started_at))),
-    ]
-    if trial.models_used:
-        facts.append(Fact("Models called", Figure(formats.clean_text(", ".join(trial.models_used)))))
-    if trial.error_code:
-        message = formats.clean_text(next((e.error_message for e in executions if e.is_final), ""))
-        facts.append(Fact("Error", Figure(formats.clean_text(trial.error_code), note=message)))
-    return facts
-
-
-def _verifier(result: Mapping[str, Any], scoring: Scoring) -> VerifierRow:
-    parts = tuple(
-        Fact(formats.clean_text(str(name)), Figure(f"{value:g}")) for name, value in result["scores"].items()
-    )
-    return VerifierRow(
-        name=formats.clean_text(result["verifier"]),
-        kind=result["kind"],
-        status=result["status"].replace("_", " "),
-        score=_verifier_score(result["score"], scoring),
-        parts=parts,
-        feedback=formats.clean_text(result["feedback"]),
-        evidence=tuple(_evidence(item) for item in result["evidence"][:EVIDENCE_SHOWN]),
-    )
-
-
-def _verifier_score(score: float | None, scoring: Scoring) -> Figure:
-    if score is None:
-        return Figure(formats.DASH, "This Verifier gave no score")
-    unit = formats.score_unit(*scoring.score_range)
-    return Figure(
-        f"{formats.score_text(score, *scoring.score_range)}{' ' + unit if unit else ''}", str(score)
-    )
-
-
-def _evidence(item: Any) -> str:
-    return formats.clean_text(item if isinstance(item, str) else str(item))
-
-
-def _execution(project: Project, trial: Trial, execution: Execution) -> ExecutionRow:
-    error = ": ".join(filter(None, (execution.error_code.replace("_", " "), execution.error_message)))
-    started, completed = execution.started_at, execution.completed_at
-    duration = (completed - started).total_seconds() if started and completed else None
-    return ExecutionRow(
-        number=execution.number,
-        is_final=execution.is_final,
-        status=execution.status.replace("_", " "),
-        tone=TONES.get(execution.status, "neutral"),
-        error=formats.clean_text(error),
-        started=formats.datetime_text(started),
-        duration=formats.seconds(duration),
-        files=tuple(_file(project, trial, execution, file) for file in execution.files),
-    )
-
-
-def _file(project: Project, trial: Trial, execution: Execution, file: Sequence[Any]) -> FileRow:
-    path, digest, _offset, size, _media_type, role, recorded = file
-    return FileRow(
-        path=formats.clean_text(path),
-        size=formats.bytes_text(size),
-        role=formats.clean_text(role),
-        digest=digest,
-        href=reverse("jobs:file", args=[project.slug, trial.client_trial_id, execution.number, path]),
-        recorded=recorded,
-    )
+def receipt_verdict(trial: Trial, stored: StoredFiles) -> tuple[Figure, tuple[str, ...]]:
+    """What the import found of digests, and its notes on them. Nothing is computed here."""
+    recorded = [file for file in stored.files if file.recorded]
+    agreeing = sum(file.recorded == "agrees" for file in recorded)
+    problems = tuple(
+        note_words(note)[:600]
+        for note in trial.notes
+        if any(word in str(note.get("field", "")) for word in ("receipt", "artifact_hashes", "sha256"))
+        or str(note.get("file", "")).endswith(("receipt.json", "selected.json"))
+    )[:MOST_NOTES]
+    if not recorded:
+        return Figure("receipt only", "The run recorded no digest of a file"), problems
+    text = f"{formats.count(agreeing)} of {formats.count(len(recorded))} files agree"
+    return Figure(text, "As compared when the Job was imported"), problems

@@ -2,7 +2,17 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs import views, views_chart, views_compare, views_proof
+from jobs import (
+    views,
+    views_chart,
+    views_compare,
+    views_jobs,
+    views_pages,
+    views_proof,
+    views_search,
+    views_trajectory,
+    views_trial,
+)
 
 app_name = "jobs"
 urlpatterns = [
@@ -32,13 +42,64 @@ urlpatterns = [
         views_proof.proof,
         name="proof",
     ),
-    path("projects/<slug:project>/jobs", views.jobs, name="jobs"),
-    path("projects/<slug:project>/jobs/<slug:job_id>", views.job, name="job"),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/tasks/<int:position>",
+        views_pages.task,
+        name="task",
+    ),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/search",
+        views_search.of_benchmark,
+        name="benchmark-search",
+    ),
+    path("projects/<slug:project>/agents", views_pages.agents, name="agents"),
+    path("projects/<slug:project>/agents/<slug:digits>", views_pages.agent, name="agent"),
+    path("projects/<slug:project>/jobs", views_jobs.jobs, name="jobs"),
+    path("projects/<slug:project>/jobs/<slug:job_id>", views_jobs.job, name="job"),
+    path("projects/<slug:project>/jobs/<slug:job_id>/live", views_jobs.live, name="job-live"),
+    path("projects/<slug:project>/jobs/<slug:job_id>/search", views_search.of_job, name="job-search"),
+    path("projects/<slug:project>/jobs/<slug:job_id>/set-aside", views_jobs.set_aside, name="job-set-aside"),
+    path("projects/<slug:project>/jobs/<slug:job_id>/close", views_jobs.close, name="job-close"),
     path("projects/<slug:project>/trials", views.trials, name="trials"),
-    path("projects/<slug:project>/trials/<slug:trial_id>", views.trial, name="trial"),
+    path("projects/<slug:project>/trials/<slug:trial_id>", views_trial.trial, name="trial"),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/receipt",
+        views_trial.receipt,
+        name="trial-receipt",
+    ),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/trajectory",
+        views_trajectory.trajectory,
+        name="trajectory",
+    ),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>",
+        views_trajectory.step,
+        name="step",
+    ),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>/raw",
+        views_trajectory.raw,
+        name="step-raw",
+    ),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>/blocks/<int:part>",
+        views_trajectory.block,
+        name="step-block",
+    ),
+    path(
+        "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>/images/<int:part>",
+        views_trajectory.image,
+        name="step-image",
+    ),
+    path(
+        "projects/<slug:project>/trajectories/compare",
+        views_trajectory.compare,
+        name="compare-trajectories",
+    ),
     path(
         "projects/<slug:project>/trials/<slug:trial_id>/executions/<int:number>/files/<path:path>",
-        views.file,
+        views_trial.file,
         name="file",
     ),
 ]

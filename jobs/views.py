@@ -1,8 +1,8 @@
-"""Pages of a project: home, leaderboard, Jobs, Trials. Each parses, asks a selector and renders."""
+"""Pages of a project: home, leaderboard, Trials. Each parses, asks a selector and renders."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -11,9 +11,7 @@ from jobs import selectors
 from jobs.board import load_board
 from jobs.board_page import board_page
 from jobs.exports import leaderboard_csv, leaderboard_json
-from jobs.files import file_response
 from jobs.state import BoardState
-from jobs.trial_page import find_trial, trial_page
 from plural_site.accounts.access import Need, SignedInRequest, can, project_for
 from plural_site.http import render_page
 
@@ -49,36 +47,7 @@ def export(request: SignedInRequest, project: str, slug: str, selector: str, kin
 
 
 @require_safe
-def jobs(request: SignedInRequest, project: str) -> HttpResponse:
-    found = project_for(request.user, project, Need.READ)
-    page = selectors.jobs_page(found, request.GET.dict(), can_write=can(found, Need.WRITE))
-    return render(request, "jobs/jobs.html", {"project": found, "page": page})
-
-
-@require_safe
-def job(request: SignedInRequest, project: str, job_id: str) -> HttpResponse:
-    found = project_for(request.user, project, Need.READ)
-    page = selectors.job_page(found, job_id, request.GET.dict())
-    return render(request, "jobs/job.html", {"project": found, "page": page})
-
-
-@require_safe
 def trials(request: SignedInRequest, project: str) -> HttpResponse:
     found = project_for(request.user, project, Need.READ)
     page = selectors.trials_page(found, request.GET.dict())
     return render(request, "jobs/trials.html", {"project": found, "page": page})
-
-
-@require_safe
-def trial(request: SignedInRequest, project: str, trial_id: str) -> HttpResponse:
-    found = project_for(request.user, project, Need.READ)
-    page = trial_page(found, find_trial(found, trial_id))
-    return render(request, "jobs/trial.html", {"project": found, "page": page})
-
-
-@require_safe
-def file(
-    request: SignedInRequest, project: str, trial_id: str, number: int, path: str
-) -> StreamingHttpResponse:
-    found = project_for(request.user, project, Need.READ)
-    return file_response(find_trial(found, trial_id), number, path)

@@ -8,6 +8,8 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, ValidationError
 
 from jobs.api import router as jobs_router
+from plural_site import errors
+from plural_site.accounts.limits import TooManyRequestsError
 from plural_site.api_auth import KeyOrSession
 
 api = NinjaAPI(
@@ -37,6 +39,11 @@ def unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpRes
     response = api.create_response(request, {"detail": detail}, status=401)
     response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+@api.exception_handler(TooManyRequestsError)
+def too_many_requests(request: HttpRequest, error: TooManyRequestsError) -> HttpResponse:
+    return errors.too_many_requests(request, error.retry_after, as_json=True)
 
 
 @api.exception_handler(ValidationError)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest
 from ninja.errors import HttpError
 from ninja.security.base import AuthBase
 
+from plural_site.accounts import limits
 from plural_site.accounts.access import Need, authenticate_key, project_for, project_for_key, projects_of
 from plural_site.accounts.models import ApiKey, Project, User
 
@@ -13,7 +15,10 @@ NO_PROJECT = "Name the project in the X-Project-Id header (its id or slug)."
 
 
 class KeyOrSession(AuthBase):
-    """A request with an Authorization header is judged by it alone."""
+    """A request with an Authorization header is judged by it alone.
+
+    Raises TooManyRequestsError beyond the bound of the key; for what is no key, of the IP address.
+    """
 
     openapi_type = "http"
     openapi_scheme = "bearer"
@@ -22,7 +27,12 @@ class KeyOrSession(AuthBase):
         header = request.headers.get("Authorization")
         if header is not None:
             scheme, _, secret = header.partition(" ")
-            return authenticate_key(secret.strip()) if scheme.lower() == "bearer" else None
+            key = authenticate_key(secret.strip()) if scheme.lower() == "bearer" else None
+            if key is None:
+                limits.check(f"ip:{limits.client_ip(request)}", settings.IP_RATE_LIMIT)
+            else:
+                limits.check(f"key:{key.pk}", settings.KEY_RATE_LIMIT)
+            return key
         return request.user if request.user.is_authenticated else None
 
 

@@ -6,6 +6,7 @@ Every problem is reported at once, by variable, before anything else starts.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -25,11 +26,35 @@ FALSE = frozenset({"", "0", "false", "no", "off"})
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 HOST_PATTERN = re.compile(r"\*|\.?[a-z0-9_.-]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
+MAIL_PORTS = {"none": 25, "starttls": 587, "tls": 465}
 DEFAULT_URL = "http://127.0.0.1:8000"
 
 # WAL lets readers work beside the one writer; NORMAL is its safe and fast durability level. With
 # recursive triggers the deletion inside INSERT OR REPLACE fires triggers, so frozen rows stay frozen.
 SQLITE_SETUP = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA recursive_triggers=ON"
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """`host` is '' where no e-mail is sent; `security` is none, starttls or tls."""
+
+    host: str = ""
+    port: int = 0
+    user: str = ""
+    password: str = ""
+    security: str = "starttls"
+    sender: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenId:
+    """A provider of OpenID Connect. `name` stands on the button; `new_people` lets unknown people in."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    name: str
+    new_people: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +67,11 @@ class Environment:
     secret_key: str
     allowed_hosts: list[str]
     site_url: str
+    mail: Mail
+    openid: OpenId | None
+    key_rate_limit: int
+    ip_rate_limit: int
+    proxies: int
 
     @property
     def https(self) -> bool:
@@ -67,6 +97,11 @@ def read(values: Mapping[str, str], base_dir: Path) -> Environment:
     hosts: list[str] = take("ALLOWED_HOSTS", _hosts, [])
     data_dir = take("DATA_DIR", lambda value: _data_dir(value, base_dir), base_dir)
     database: dict[str, Any] = take("DATABASE_URL", lambda value: _database(value, data_dir), {})
+    mail = _mail(values, take, problems)
+    openid = _openid(values, take, problems)
+    key_rate_limit = take("KEY_RATE_LIMIT", lambda value: _number(value, 600), 600)
+    ip_rate_limit = take("IP_RATE_LIMIT", lambda value: _number(value, 1200), 1200)
+    proxies = take("PROXIES", lambda value: _number(value, int(site_url.startswith("https:"))), 0)
     if problems:
         raise ImproperlyConfigured("These environment variables can't be used.\n" + "\n".join(problems))
     return Environment(
@@ -76,7 +111,85 @@ def read(values: Mapping[str, str], base_dir: Path) -> Environment:
         secret_key=values.get("SECRET_KEY", "").strip() or _stored_secret_key(data_dir / "secret-key"),
         allowed_hosts=hosts or list(dict.fromkeys([*LOOPBACK, _host(site_url)])),
         site_url=site_url,
+        mail=mail,
+        openid=openid,
+        key_rate_limit=key_rate_limit,
+        ip_rate_limit=ip_rate_limit,
+        proxies=proxies,
     )
+
+
+Take = Callable[[str, Callable[[str], Any], Any], Any]
+
+
+def _mail(values: Mapping[str, str], take: Take, problems: list[str]) -> Mail:
+    security = take("EMAIL_SECURITY", _mail_security, "starttls")
+    mail = Mail(
+        host=take("EMAIL_HOST", _mail_host, ""),
+        port=take("EMAIL_PORT", lambda value: _number(value, MAIL_PORTS[security], 1, 65535), 0),
+        user=values.get("EMAIL_USER", "").strip(),
+        password=values.get("EMAIL_PASSWORD", "").strip(),
+        security=security,
+        sender=take("EMAIL_FROM", _mail_address, ""),
+    )
+    if mail.host and not mail.sender and "EMAIL_FROM:" not in "".join(problems):
+        problems.append("EMAIL_FROM: needed with EMAIL_HOST, as the address that e-mail comes from")
+    if mail.user and not mail.password:
+        problems.append("EMAIL_PASSWORD: needed with EMAIL_USER")
+    return mail
+
+
+def _openid(values: Mapping[str, str], take: Take, problems: list[str]) -> OpenId | None:
+    issuer = take("OIDC_ISSUER", _issuer, "")
+    new_people = take("OIDC_NEW_PEOPLE", _boolean, False)
+    if not issuer:
+        return None
+    given = {name: values.get(name, "").strip() for name in ("OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET")}
+    problems += [f"{name}: needed with OIDC_ISSUER" for name, value in given.items() if not value]
+    if importlib.util.find_spec("authlib") is None:
+        problems.append("OIDC_ISSUER: needs the extra `oidc`: pip install -c constraints.txt -e '.[oidc]'")
+    return OpenId(
+        issuer=issuer,
+        client_id=given["OIDC_CLIENT_ID"],
+        client_secret=given["OIDC_CLIENT_SECRET"],
+        name=values.get("OIDC_NAME", "").strip() or urlsplit(issuer).hostname or "",
+        new_people=new_people,
+    )
+
+
+def _issuer(value: str) -> str:
+    """As the provider's tokens name it: a slash at the end counts."""
+    parts = urlsplit(value)
+    secure = parts.scheme == "https" or (parts.scheme == "http" and _host(value) in LOOPBACK)
+    if value and not (secure and parts.hostname and not parts.query and not parts.fragment):
+        raise ValueError(f"expected an https address such as https://login.example.org, not {value!r}")
+    return value
+
+
+def _mail_host(value: str) -> str:
+    if value and not HOST_PATTERN.fullmatch(value):
+        raise ValueError(f"expected a host name such as smtp.example.org, not {value!r}")
+    return value
+
+
+def _mail_security(value: str) -> str:
+    if value.lower() in {"", *MAIL_PORTS}:
+        return value.lower() or "starttls"
+    raise ValueError(f"expected none, starttls or tls, not {value!r}")
+
+
+def _mail_address(value: str) -> str:
+    if value and not re.fullmatch(r"[^@\s<>]+@[^@\s<>]+|[^<>@\r\n]+ <[^@\s<>]+@[^@\s<>]+>", value):
+        raise ValueError(f"expected an e-mail address, perhaps as Name <address>, not {value!r}")
+    return value
+
+
+def _number(value: str, otherwise: int, least: int = 0, most: int = 1_000_000) -> int:
+    if not value:
+        return otherwise
+    if re.fullmatch(r"[0-9]{1,7}", value) and least <= int(value) <= most:
+        return int(value)
+    raise ValueError(f"expected a whole number from {least} to {most}, not {value!r}")
 
 
 def _boolean(value: str) -> bool:

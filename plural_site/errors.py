@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -26,6 +26,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     return _page(request, 500)
+
+
+def too_many_requests(request: HttpRequest, retry_after: int, *, as_json: bool) -> HttpResponse:
+    """`retry_after` in seconds; JSON in the shape of the API's errors."""
+    text = f"Too many requests. Try again in {retry_after} s."
+    response = JsonResponse({"detail": text}, status=429) if as_json else _page(request, 429, text)
+    response.headers["Retry-After"] = str(retry_after)
+    return response
 
 
 @login_not_required

@@ -139,6 +139,7 @@ def interval_bar(
     return BarGeometry(point_x, low_x, round(place(high) - low_x, 1))
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _TERMINAL_CODE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and cursor moves
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and hyperlinks
@@ -155,6 +156,11 @@ def clean_text(text: str) -> str:
     """
     text = _TERMINAL_CODE.sub("", text.replace("\r\n", "\n"))
     return _HIDDEN.sub(lambda match: _visible(ord(match.group())), text)
+
+
+def spreadsheet_text(text: str) -> str:
+    """`text` for a cell of a CSV file: what a spreadsheet would run as a formula gets a "'" in front."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def clean_texts(texts: Iterable[str]) -> tuple[str, ...]:

@@ -59,13 +59,13 @@ class CursorPage(Generic[Row]):
 def paginate(
     rows: QuerySet[Row], *, order: Sequence[str], cursor: str | None, size: int = 50
 ) -> CursorPage[Row]:
-    """The `size` rows after `cursor`, ordered by the named columns of the model and then by primary key.
+    """The `size` rows after `cursor`, ordered by the named columns or annotations, then by primary key.
 
     `-` before a name means descending; nulls come last either way. The cursor holds the values of the
     last row seen, so rows that arrive meanwhile neither repeat nor hide others. A cursor that makes no
     sense gives the first page.
     """
-    keys = [_Key.parse(rows.model, name) for name in [*order, "pk"]]
+    keys = [_Key.parse(rows, name) for name in [*order, "pk"]]
     after = _decode(cursor, keys) if cursor else None
     if after is not None:
         rows = rows.filter(_after(keys, after))
@@ -76,32 +76,36 @@ def paginate(
 
 @dataclass(frozen=True, slots=True)
 class _Key:
+    name: str
+    """As the row's attribute and in conditions."""
     field: Field[Any, Any]
     descending: bool
 
     @classmethod
-    def parse(cls, model: type[models.Model], name: str) -> _Key:
+    def parse(cls, rows: QuerySet[Any], name: str) -> _Key:
         plain = name.removeprefix("-")
-        meta = model._meta
+        if plain in rows.query.annotations:
+            return cls(plain, rows.query.annotations[plain].output_field, name.startswith("-"))
+        meta = rows.model._meta
         field = meta.pk if plain == "pk" else meta.get_field(plain)
         if not isinstance(field, Field):
-            raise TypeError(f"{name} is not a column of {model.__name__}")
-        return cls(field, name.startswith("-"))
+            raise TypeError(f"{name} is not a column of {rows.model.__name__}")
+        return cls(field.attname, field, name.startswith("-"))
 
     def ordering(self) -> Any:
-        expression = F(self.field.attname)
+        expression = F(self.name)
         nulls = {"nulls_last": True} if self.field.null else {}
         return expression.desc(**nulls) if self.descending else expression.asc(**nulls)
 
     def equal(self, value: Any) -> Q:
-        return Q(**{f"{self.field.attname}__isnull": True} if value is None else {self.field.attname: value})
+        return Q(**{f"{self.name}__isnull": True} if value is None else {self.name: value})
 
     def beyond(self, value: Any) -> Q | None:
         """Rows that come after `value` by this column alone; None when there can't be any."""
         if value is None:
             return None
-        condition = Q(**{f"{self.field.attname}__{'lt' if self.descending else 'gt'}": value})
-        return condition | Q(**{f"{self.field.attname}__isnull": True}) if self.field.null else condition
+        condition = Q(**{f"{self.name}__{'lt' if self.descending else 'gt'}": value})
+        return condition | Q(**{f"{self.name}__isnull": True}) if self.field.null else condition
 
 
 def _after(keys: Sequence[_Key], values: Sequence[Any]) -> Q:
@@ -118,7 +122,7 @@ def _after(keys: Sequence[_Key], values: Sequence[Any]) -> Q:
 def _encode(keys: Sequence[_Key], row: models.Model) -> str:
     values = []
     for key in keys:
-        value = getattr(row, key.field.attname)
+        value = getattr(row, key.name)
         values.append(value if value is None or isinstance(value, int | float | str) else str(value))
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 

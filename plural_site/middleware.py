@@ -1,4 +1,4 @@
-"""Request ids for logs and error pages, response headers that Django does not set, sign-in by default."""
+"""Request ids, response headers that Django does not set, sign-in by default, a bound on requests."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from plural_site import errors
+from plural_site.accounts import limits
+from plural_site.accounts.sessions import note_visit
 from plural_site.logging import current_request_id
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -49,6 +53,23 @@ def response_headers(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+def rate_limit(get_response: GetResponse) -> GetResponse:
+    """Bounds requests without a sign-in by IP address; those with a key are bounded where it is checked."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        is_api = request.path_info.startswith("/api/")
+        by_key = is_api and "Authorization" in request.headers
+        if by_key or request.path_info == "/healthz" or request.user.is_authenticated:
+            return get_response(request)
+        try:
+            limits.check(f"ip:{limits.client_ip(request)}", settings.IP_RATE_LIMIT)
+        except limits.TooManyRequestsError as error:
+            return errors.too_many_requests(request, error.retry_after, as_json=is_api)
+        return get_response(request)
+
+    return middleware
+
+
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
     """Every view needs a signed-in person unless marked `login_not_required`; the API answers for itself."""
 
@@ -57,4 +78,6 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
     ) -> HttpResponseBase | None:
         if request.path_info.startswith("/api/"):
             return None
+        if request.user.is_authenticated:
+            note_visit(request)
         return super().process_view(request, view_func, view_args, view_kwargs)

@@ -46,6 +46,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "plural_site.middleware.rate_limit",
     "plural_site.middleware.SignInRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -115,6 +116,21 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60  # seconds; how long a sign-in link lasts
 
+KEY_RATE_LIMIT = ENVIRONMENT.key_rate_limit  # requests a minute; 0 is none
+IP_RATE_LIMIT = ENVIRONMENT.ip_rate_limit
+PROXIES = ENVIRONMENT.proxies
+
+MAIL = ENVIRONMENT.mail
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if MAIL.host else 'dummy'}.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.security == "starttls", MAIL.security == "tls"
+EMAIL_TIMEOUT = 20  # seconds
+DEFAULT_FROM_EMAIL = MAIL.sender or "nobody@localhost"
+
+OPENID = ENVIRONMENT.openid
+
+SESSION_ENGINE = "plural_site.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True

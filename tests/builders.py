@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -87,6 +87,11 @@ class BenchmarkSpec:
     limitations: tuple[str, ...] = ("Says nothing about any model.",)
     license: str = "Apache-2.0"
     forked_from: str | None = None
+
+
+def agents_named(names: Iterable[str]) -> list[AgentSpec]:
+    """Agents, each with a model of its own."""
+    return [AgentSpec(name=name, model=f"sim/{name}") for name in names]
 
 
 def category(ident: str, *tasks: str, **changes: Any) -> Json:
@@ -199,6 +204,21 @@ def remove(file: Path, path: str) -> None:
         target = target[_step(step)]
     del target[_step(last)]
     file.write_text(json.dumps(document), encoding="utf-8")
+
+
+def share_trial(one: Path, other: Path, task: str) -> str:
+    """Gives the only Trial at a Task in `other` the id of that in `one`, as if both Jobs held it; the id."""
+
+    def trial_at(job: Path) -> Path:
+        results = (job / "trials").glob("*/result.json")
+        (found,) = [path for path in results if f'"name":"{task}"' in path.read_text("utf-8")]
+        return found.parent
+
+    same, folder = trial_at(one).name, trial_at(other)
+    for file in folder.rglob("*.json"):
+        file.write_text(file.read_text("utf-8").replace(folder.name, same), "utf-8")
+    folder.rename(folder.with_name(same))
+    return same
 
 
 def _step(text: str) -> str | int:

@@ -82,3 +82,9 @@ def client_as(db: None) -> ClientAs:
         return client
 
     return sign_in
+
+
+@pytest.fixture
+def visitor(project: Project, ann: User, client_as: ClientAs) -> Client:
+    """A browser in which somebody is signed in who may read `project`."""
+    return client_as(ann)

@@ -8,9 +8,18 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from plural_site.accounts.models import Project, User
-from tests.builders import AgentSpec, BenchmarkSpec, Outcome, category, failed, make_job, scoring, track
-from tests.conftest import ClientAs
+from plural_site.accounts.models import Project
+from tests.builders import (
+    AgentSpec,
+    BenchmarkSpec,
+    Outcome,
+    agents_named,
+    category,
+    failed,
+    make_job,
+    scoring,
+    track,
+)
 from tests.importing import bring
 
 BOARD = "/projects/triage/benchmarks/demo-bench@1.0.0"
@@ -53,14 +62,9 @@ def happened(agent: str, task: str, _attempt: int) -> Outcome | None:
     )
 
 
-@pytest.fixture(name="visitor")
-def some_visitor(project: Project, ann: User, client_as: ClientAs) -> Client:
-    return client_as(ann)
-
-
 @pytest.fixture(name="recorded")
 def some_recorded(project: Project, tmp_path: Path) -> None:
-    agents = [AgentSpec(name=name, model=f"sim/{name}") for name in FIGURES]
+    agents = agents_named(FIGURES)
     make_job(tmp_path, benchmark=SPEC, agents=agents, outcomes=happened, track_id="open", key="1")
     make_job(
         tmp_path,

@@ -17,12 +17,21 @@ WRITES = {"save", "delete", "create", "get_or_create", "update_or_create", "bulk
 MAY_WRITE = {
     "plural_site/accounts/actions.py",
     "plural_site/accounts/access.py",  # when a key was last used
+    "plural_site/accounts/actions_people.py",
+    "plural_site/accounts/actions_projects.py",
+    "plural_site/accounts/limits.py",  # counts of requests
+    "plural_site/accounts/throttle.py",  # counts of failed tries
     "plural_site/db/blobs.py",  # files, not rows
     "benchmarks/actions.py",
     "benchmarks/folders.py",
+    "benchmarks/removal.py",
+    "jobs/actions.py",
     "jobs/import_lock.py",
     "jobs/imports.py",
+    "jobs/job_figures.py",
     "jobs/record.py",
+    "jobs/removal.py",
+    "jobs/step_indexes.py",
     "jobs/tallies.py",
 }
 

@@ -25,6 +25,7 @@ def board_row(cost: Figure, other: Figure) -> BoardRow:
         href="/",
         score=other,
         interval=IntervalBar(1.0, None, None, "1", "no interval"),
+        rank_range=other,
         success=other,
         spread=other,
         pass_hat=other,
@@ -77,7 +78,7 @@ def test_every_text_is_escaped() -> None:
     }
     html = Template(source).render(Context(values))
     assert NASTY not in html and "<b>" not in html
-    assert html.count(ESCAPED) == 84
+    assert html.count(ESCAPED) == 91
 
 
 def test_an_interval_is_drawn_by_attributes() -> None:

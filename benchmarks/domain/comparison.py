@@ -1,4 +1,4 @@
-"""Two entries of one release compared Task by Task, and what many such comparisons say about ranks.
+"""Two entries of one release compared Task by Task.
 
 Only common Tasks count: those where both entries have a valid attempt. Two views of the difference:
 
@@ -13,18 +13,15 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal
 
-from benchmarks.domain.scoring import _exponent, _shares, _weighted_mean
+from benchmarks.domain.scoring import binary_exponent, shares_of, weighted_mean
 from benchmarks.domain.significance import (
     ALPHA,
     DRAWS,
     detectable_difference,
-    holm,
     mcnemar,
     sign_flip,
-    sign_flip_bound,
     student_t_quantile,
     tasks_needed,
 )
@@ -36,7 +33,6 @@ NO_SPREAD = "The difference is the same at every common Task, so nothing shows h
 TestMethod = Literal["mcnemar", "sign_flip_exact", "sign_flip_random"]
 _ROUNDING = 1e-12
 """Task scores closer than this share of the figures they are made of differ by rounding only."""
-_MOST_COUNTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,19 +142,9 @@ class Comparison:
     detectable: Detectable
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The ranks an entry may have, by tests of all pairs; whether it's told apart from the next entry."""
-
-    best: int
-    worst: int
-    apart_from_next: bool | None
-    """None for the last entry."""
-
-
 def compare(a: TaskScores, b: TaskScores, scoring: Scoring) -> Comparison:
     """Entry `a` against entry `b` on one release and track. Tasks come in the order of `a`, then `b`."""
-    rounding = _rounding(scoring, (a, b))
+    rounding = rounding_of(scoring, (a, b))
     tasks = tuple(
         TaskDifference(
             task=name,
@@ -184,49 +170,11 @@ def compare(a: TaskScores, b: TaskScores, scoring: Scoring) -> Comparison:
     )
 
 
-def standings(entries: Sequence[TaskScores], scoring: Scoring) -> tuple[Standing, ...]:
-    """Rank ranges of entries, given in the order of their ranks, from paired tests of all pairs.
-
-    Holm's method over all n(n-1)/2 pairs, level 5 %. Each test is that of the weighted view. Where it
-    would take random draws, or long counts for very many pairs, an upper bound of p stands in: ranges
-    are then never too narrow, perhaps a little wide.
-    """
-    rounding = _rounding(scoring, entries)
-    names = list(dict.fromkeys(name for entry in entries for name in entry))
-    shares = _shares([scoring.task_weights.get(name, 1.0) for name in names])
-    weights = dict(zip(names, shares, strict=True))
-    pairs = list(combinations(range(len(entries)), 2))
-    sums, ps = [], []
-    for i, j in pairs:
-        terms = _terms(entries[i], entries[j], weights, rounding)
-        sums.append(math.fsum(terms))
-        ps.append(sign_flip_bound(terms, count=len(pairs) <= _MOST_COUNTED))
-    apart = [
-        (i, j) if total > 0 else (j, i)
-        for (i, j), total, p in zip(pairs, sums, holm(ps), strict=True)
-        if p <= ALPHA and total
-    ]
-    found = {frozenset(pair) for pair in apart}
-    return tuple(
-        Standing(best, worst, frozenset((i, i + 1)) in found if i + 1 < len(entries) else None)
-        for i, (best, worst) in enumerate(rank_ranges(len(entries), apart))
-    )
-
-
-def rank_ranges(count: int, better: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """(best, worst) rank of each of `count` entries from the pairs (better, worse) that are told apart."""
-    best, worst = [1] * count, [count] * count
-    for winner, loser in better:
-        best[loser] += 1
-        worst[winner] -= 1
-    return list(zip(best, worst, strict=True))
-
-
 def _difference(
     tasks: Sequence[TaskDifference], weights: Sequence[float], scoring: Scoring, rounding: float
 ) -> Difference:
-    score_a = _weighted_mean([task.a.score for task in tasks], weights) or 0.0
-    score_b = _weighted_mean([task.b.score for task in tasks], weights) or 0.0
+    score_a = weighted_mean([task.a.score for task in tasks], weights) or 0.0
+    score_b = weighted_mean([task.b.score for task in tasks], weights) or 0.0
     value = _apart(score_a, score_b)
     reason = _too_few_tasks(len(tasks), scoring)
     error = low = high = None
@@ -260,10 +208,10 @@ def _standard_error(
     n = len(differences)
     if max(differences) - min(differences) <= 2 * rounding:
         return None
-    scale = _exponent(differences)
+    scale = binary_exponent(differences)
     terms = (
         (share * (math.ldexp(difference, -scale) - math.ldexp(center, -scale))) ** 2
-        for share, difference in zip(_shares(weights), differences, strict=True)
+        for share, difference in zip(shares_of(weights), differences, strict=True)
     )
     error = math.sqrt(n / (n - 1) * math.fsum(terms))
     size = 2.0**scale if scale < sys.float_info.max_exp else sys.float_info.max
@@ -283,7 +231,7 @@ def _paired_test(tasks: Sequence[TaskDifference], weights: Sequence[float], scor
             for_a=for_a,
             for_b=for_b,
         )
-    shares = _shares(weights)
+    shares = shares_of(weights)
     flipped = sign_flip([share * task.difference for share, task in zip(shares, tasks, strict=True)])
     differ = f"{for_a + for_b} Tasks differ"
     how = (
@@ -340,7 +288,7 @@ def _noise(tasks: Sequence[TaskDifference], unit: float) -> float | None:
     """Variance that attempts add to a Task's difference, over `unit` squared; None where it doesn't show."""
     m = len(tasks)
     terms = []
-    for share, task in zip(_shares([task.weight for task in tasks]), tasks, strict=True):
+    for share, task in zip(shares_of([task.weight for task in tasks]), tasks, strict=True):
         for side in (task.a, task.b):
             if side.spread is None:
                 return None
@@ -349,7 +297,9 @@ def _noise(tasks: Sequence[TaskDifference], unit: float) -> float | None:
     return math.fsum(terms) / m
 
 
-def _terms(a: TaskScores, b: TaskScores, weights: Mapping[str, float], rounding: float) -> list[float]:
+def weighted_terms(
+    a: TaskScores, b: TaskScores, weights: Mapping[str, float], rounding: float
+) -> list[float]:
     return [
         weights[name] * difference
         for name, score in a.items()
@@ -363,6 +313,6 @@ def _apart(a: float, b: float, rounding: float = 0.0) -> float:
     return 0.0 if abs(a - b) <= rounding else min(max(a - b, -largest), largest)
 
 
-def _rounding(scoring: Scoring, entries: Iterable[TaskScores]) -> float:
+def rounding_of(scoring: Scoring, entries: Iterable[TaskScores]) -> float:
     scores = (abs(score.score) for entry in entries for score in entry.values())
     return _ROUNDING * max(*map(abs, scoring.score_range), *scores)

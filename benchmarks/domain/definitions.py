@@ -56,6 +56,12 @@ class BenchmarkRules:
     primary_metric: str = "score"
     metadata: JsonObject = field(default_factory=dict)
 
+    @property
+    def default_track(self) -> Track | None:
+        """The first track of the default view, else the first."""
+        of_view = [track for track in self.tracks if track.kind == self.default_view]
+        return next(iter([*of_view, *self.tracks]), None)
+
 
 def environment_definition(environment: JsonObject) -> Definition:
     """`task.environment` of a config.json."""

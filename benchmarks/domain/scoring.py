@@ -189,7 +189,7 @@ class _Group:
         self.scoring = scoring
         self.tallies = tallies
         self.covered = [task for task in tasks if task.score is not None]
-        self.score = _weighted_mean(
+        self.score = weighted_mean(
             [task.score or 0.0 for task in self.covered], [task.weight for task in self.covered]
         )
         self.coverage = _share(tasks, self.covered)
@@ -216,9 +216,9 @@ class _Group:
                 sample_size=n,
                 unavailable_reason=f"An interval needs at least {needed} Tasks with a score; there are {n}.",
             )
-        scale = _exponent(task.score or 0.0 for task in self.covered)
+        scale = binary_exponent(task.score or 0.0 for task in self.covered)
         center = math.ldexp(self.score, -scale)
-        shares = _shares([task.weight for task in self.covered])
+        shares = shares_of([task.weight for task in self.covered])
         terms = (
             (share * (math.ldexp(task.score or 0.0, -scale) - center)) ** 2
             for share, task in zip(shares, self.covered, strict=True)
@@ -377,13 +377,13 @@ def _share(tasks: Sequence[TaskResult], some: Sequence[TaskResult]) -> float:
     """Weight of some Tasks over the weight of all; 0 over none."""
     if not some:
         return 0.0
-    scale = _exponent(task.weight for task in tasks)
+    scale = binary_exponent(task.weight for task in tasks)
     part = math.fsum(math.ldexp(task.weight, -scale) for task in some)
     return part / math.fsum(math.ldexp(task.weight, -scale) for task in tasks)
 
 
-def _shares(weights: Sequence[float]) -> list[float]:
-    scale = _exponent(weights)
+def shares_of(weights: Sequence[float]) -> list[float]:
+    scale = binary_exponent(weights)
     scaled = [math.ldexp(weight, -scale) for weight in weights]
     total = math.fsum(scaled)
     return [weight / total for weight in scaled]
@@ -400,16 +400,18 @@ def _mean(values: Sequence[float]) -> float | None:
     return min(max(mean, min(values)), max(values))
 
 
-def _weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float | None:
+def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float | None:
     """As `_mean`, weighted."""
     if not values:
         return None
-    scale = _exponent(values)
-    terms = (math.ldexp(value, -scale) * share for value, share in zip(values, _shares(weights), strict=True))
+    scale = binary_exponent(values)
+    terms = (
+        math.ldexp(value, -scale) * share for value, share in zip(values, shares_of(weights), strict=True)
+    )
     return min(max(math.ldexp(math.fsum(terms), scale), min(values)), max(values))
 
 
-def _exponent(values: Iterable[float]) -> int:
+def binary_exponent(values: Iterable[float]) -> int:
     """Power of two that brings the values into (-1, 1).
 
     Scaling by it changes no digit and keeps sums and products of extreme figures finite.

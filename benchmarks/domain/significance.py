@@ -12,10 +12,9 @@ import sys
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, lru_cache
 from hashlib import sha256
-from itertools import accumulate, repeat
+from itertools import accumulate, groupby, repeat
 from operator import add
 from statistics import NormalDist
 
@@ -31,6 +30,8 @@ _STEPS = 2**40
 _SLACK = _STEPS // 10**9
 """Sums this close are the same sum, told apart by the rounding of their terms only."""
 _GRID = 1000
+_MINUS_SIGNS = bytes(byte.bit_count() for byte in range(256))
+"""Of the eight signs that a byte stands for, how many are negative; by symmetry also how many positive."""
 _GRID_WORK = 2**31
 """Bits touched in counting on a grid: below a tenth of a second, as random draws take."""
 _RADEMACHER = 1 / (2 * math.erfc(1.0))
@@ -183,9 +184,13 @@ class _Flip:
         seed = sha256(",".join(map(str, self.units)).encode()).digest()
         draw = random.Random(seed).randbytes  # noqa: S311  a repeatable draw, nothing secret
         sums = [0.0] * DRAWS
-        for start in range(0, len(self.units), 8):
-            table = _signed_sums((self.units + [0] * 7)[start : start + 8])
-            sums = list(map(add, sums, map(table.__getitem__, draw(DRAWS))))
+        units = self.units + [0] * (-len(self.units) % 8)
+        eights = [tuple(units[start : start + 8]) for start in range(0, len(units), 8)]
+        for unit, alike in groupby(eights, key=lambda eight: eight[0] if len(set(eight)) == 1 else None):
+            if unit is None or not self.on_grid:
+                sums = _add_sums(sums, [(_signed_sums(eight), draw(DRAWS)) for eight in alike])
+            else:
+                sums = _add_counts(sums, unit, [draw(DRAWS) for _ in alike])
         hits = sum(abs(total) >= self.reached for total in sums)
         return (1 + hits) / (1 + DRAWS)
 
@@ -208,8 +213,19 @@ def _common_grid(ratios: Sequence[float]) -> int | None:
 @lru_cache(maxsize=4096)
 def _denominator(ratio: float) -> int:
     """Of the simple fraction that the ratio is but for rounding, 0 where there is none."""
-    near = Fraction(ratio).limit_denominator(_GRID)
-    return near.denominator if near and abs(near - Fraction(ratio)) * 10**9 < 1 else 0
+    # A fraction that is nearer than 1 / (2 _GRID^2) is among those that the continued fraction gives.
+    top, bottom, last_top, last_bottom = 0, 1, 1, 0
+    rest = ratio
+    while rest > 1 / _GRID**2:
+        whole = int(1 / rest)
+        rest = 1 / rest - whole
+        top, last_top = whole * top + last_top, top
+        bottom, last_bottom = whole * bottom + last_bottom, bottom
+        if bottom > _GRID:
+            return 0
+        if abs(top / bottom - ratio) * 10**9 < 1:
+            return bottom
+    return 0
 
 
 def _count_on_grid(units: list[int], reached: int) -> int:
@@ -238,6 +254,31 @@ def _signed_sums(units: Sequence[float]) -> list[float]:
     sums = [0.0]
     for unit in units:
         sums = [part + unit for part in sums] + [part - unit for part in sums]
+    return sums
+
+
+def _add_sums(sums: list[float], drawn: Sequence[tuple[list[float], bytes]]) -> list[float]:
+    """The sums with, for each table and its draws, the entry that each draw says."""
+    for start in range(0, len(drawn) - 3, 4):
+        (a, one), (b, two), (c, three), (d, four) = drawn[start : start + 4]
+        every = zip(sums, one, two, three, four, strict=True)
+        sums = [total + a[i] + b[j] + c[k] + d[m] for total, i, j, k, m in every]
+    for table, draws in drawn[len(drawn) // 4 * 4 :]:
+        sums = list(map(add, sums, map(table.__getitem__, draws)))
+    return sums
+
+
+def _add_counts(sums: list[float], unit: int, drawn: Sequence[bytes]) -> list[float]:
+    """The sums with eight terms of one size for each draw: how many are positive says it all.
+
+    The counts of all draws stand side by side in one integer, a byte each, which holds 31 eights.
+    """
+    for start in range(0, len(drawn), 31):
+        several = drawn[start : start + 31]
+        counts = sum(int.from_bytes(draws.translate(_MINUS_SIGNS), "big") for draws in several)
+        most = 8 * len(several)
+        table = [float(unit * (most - 2 * minus)) for minus in range(most + 1)]
+        sums = list(map(add, sums, map(table.__getitem__, counts.to_bytes(len(sums), "big"))))
     return sums
 
 

@@ -9,26 +9,20 @@ from typing import TYPE_CHECKING
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from jobs.templatetags.figures import interval_drawing
+
 if TYPE_CHECKING:
-    from jobs.compare_pages import DifferenceBar, GridCell
+    from jobs.compare_pages import GridCell
+    from jobs.pages import IntervalBar
 
 register = template.Library()
 
 
 @register.simple_tag
-def difference_bar(bar: DifferenceBar) -> SafeString:
+def difference_bar(bar: IntervalBar) -> SafeString:
     """A difference with its interval on a line of 160 by 16 units, zero marked in the middle."""
-    marks = '<rect class="iv-track" y="7.5" width="160" height="1"/><path class="iv-zero" d="M80 0v16"/>'
-    if bar.width is not None:
-        marks += f'<rect class="iv-span" x="{bar.low_x}" y="5" width="{bar.width}" height="6" rx="1"/>'
-    if bar.point_x is not None and bar.width is None:
-        marks += f'<circle class="iv-hollow" cx="{bar.point_x}" cy="8" r="3.5"/>'
-    elif bar.point_x is not None:
-        marks += f'<path class="iv-point" d="M{bar.point_x} 2v12"/>'
-    return _html(
-        f'<svg class="iv" viewBox="0 0 160 16" role="img" aria-label="{escape(bar.label)}">{marks}</svg>'
-        f'<span class="sub" aria-hidden="true">{escape(bar.text)}</span>'
-    )
+    drawing = interval_drawing(bar, '<path class="iv-zero" d="M80 0v16"/>')
+    return _html(f'{drawing}<span class="sub" aria-hidden="true">{escape(bar.text)}</span>')
 
 
 @register.simple_tag

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 register = template.Library()
 
 OVERVIEW: tuple[tuple[str, str, Callable[[BoardRow], Figure]], ...] = (
+    ("range", "Rank range", attrgetter("rank_range")),
     ("success", "Success rate", attrgetter("success")),
     ("spread", "Spread over attempts", attrgetter("spread")),
     ("pass", "All attempts succeed", attrgetter("pass_hat")),
@@ -50,11 +51,11 @@ def overview_cells(row: BoardRow, hidden: Collection[str] = ()) -> SafeString:
 
 @register.simple_tag
 def overview_pairs(row: BoardRow) -> SafeString:
-    """All figures of the overview as terms of a description list.
+    """All figures of the overview that the row has, as terms of a description list.
 
     Why a figure is unknown, or a lower bound, stands here as text: a cell says it on hover only.
     """
-    return _html([_pair(label, figure(row)) for _, label, figure in OVERVIEW])
+    return _html([_pair(label, figure(row)) for _, label, figure in OVERVIEW if figure(row).text])
 
 
 @register.simple_tag
@@ -77,25 +78,22 @@ def category_pairs(cells: Iterable[CategoryCell]) -> SafeString:
 
 @register.simple_tag
 def interval_cell(bar: IntervalBar) -> SafeString:
-    """A table cell with a score and its interval on a line of 160 by 16 units.
-
-    Without an interval the point is hollow.
-    """
+    """A table cell with a score and its interval on a line of 160 by 16 units."""
     title = f' title="{escape(bar.reason)}"' if bar.reason else ""
-    marks = '<rect class="iv-track" y="7.5" width="160" height="1"/>'
+    text = f'<span class="sub">{_linked(bar.text, bar.href)}</span>'
+    return _html([f'<td class="interval"{title}>{interval_drawing(bar)}{text}</td>'])
+
+
+def interval_drawing(bar: IntervalBar, more: str = "") -> str:
+    """Markup of the line, the interval and the point, which is hollow without an interval."""
+    marks = f'<rect class="iv-track" y="7.5" width="160" height="1"/>{more}'
     if bar.width is not None:
         marks += f'<rect class="iv-span" x="{bar.low_x}" y="5" width="{bar.width}" height="6" rx="1"/>'
     if bar.point_x is not None and bar.width is None:
         marks += f'<circle class="iv-hollow" cx="{bar.point_x}" cy="8" r="3.5"/>'
     elif bar.point_x is not None:
         marks += f'<path class="iv-point" d="M{bar.point_x} 2v12"/>'
-    return _html(
-        [
-            f'<td class="interval"{title}><svg class="iv" viewBox="0 0 160 16" role="img" ',
-            f'aria-label="{escape(bar.label)}">{marks}</svg>',
-            f'<span class="sub">{_linked(bar.text, bar.href)}</span></td>',
-        ]
-    )
+    return f'<svg class="iv" viewBox="0 0 160 16" role="img" aria-label="{escape(bar.label)}">{marks}</svg>'
 
 
 def _html(parts: list[str], separator: str = "") -> SafeString:

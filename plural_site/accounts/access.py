@@ -15,6 +15,8 @@ from django.utils import timezone
 
 from plural_site.accounts.models import (
     SLUG_PATTERN,
+    Account,
+    AccountRole,
     ApiKey,
     KeyAbility,
     Project,
@@ -39,15 +41,45 @@ class SignedInRequest(HtmxRequest):
 
 
 class Need(enum.Enum):
+    """What may be done in a project; docs/permissions.md says what each covers."""
+
     READ = "read"
     WRITE = "write"
     MANAGE = "manage"
+    ADMINISTER = "administer"
+    PUBLISH = "publish"
+    DELETE = "delete"
 
 
-ROLES_FOR = {
+class AccountNeed(enum.Enum):
+    READ = "read"
+    OWN = "own"
+
+
+OWNER = "owner"
+"""Stands beside the roles of a project for an owner of its account, who is a manager too."""
+
+ROLES_FOR: dict[Need, frozenset[str]] = {
     Need.READ: frozenset({ProjectRole.VIEWER, ProjectRole.CONTRIBUTOR, ProjectRole.MANAGER}),
     Need.WRITE: frozenset({ProjectRole.CONTRIBUTOR, ProjectRole.MANAGER}),
     Need.MANAGE: frozenset({ProjectRole.MANAGER}),
+    Need.ADMINISTER: frozenset({ProjectRole.MANAGER}),
+    Need.PUBLISH: frozenset({ProjectRole.CONTRIBUTOR, ProjectRole.MANAGER}),  # with the right to publish
+    Need.DELETE: frozenset({OWNER}),
+}
+WHEN_ARCHIVED = frozenset({Need.READ, Need.ADMINISTER, Need.DELETE})
+BY_KEY: dict[Need, frozenset[str]] = {
+    Need.READ: frozenset({KeyAbility.READ, KeyAbility.WRITE}),
+    Need.WRITE: frozenset({KeyAbility.WRITE}),
+}
+"""What a key may do at most, by its ability; everything else takes a person."""
+REFUSALS = {
+    Need.PUBLISH: "You have not been given the right to publish here.",
+    Need.DELETE: "Only owners of the account may delete its projects.",
+}
+ROLES_FOR_ACCOUNT: dict[AccountNeed, frozenset[str]] = {
+    AccountNeed.READ: frozenset({AccountRole.MEMBER, AccountRole.OWNER}),
+    AccountNeed.OWN: frozenset({AccountRole.OWNER}),
 }
 
 
@@ -83,14 +115,26 @@ def project_for_key(key: ApiKey, slug_or_id: str | None, need: Need) -> Project:
     else:
         project = _named(projects, slug_or_id) or _numbered(projects, slug_or_id)
     project = _checked(project, need)
-    if need is Need.MANAGE or (need is Need.WRITE and key.ability != KeyAbility.WRITE):
+    if key.ability not in BY_KEY.get(need, ()):
         raise PermissionDenied("This key may not do that.")
     return project
 
 
 def can(project: Project, need: Need) -> bool:
     """Whether the person who got this project from `project_for` may do there what `need` says."""
-    return project.role in ROLES_FOR[need] and (need is Need.READ or project.archived_at is None)
+    return _has_role(project, need) and (need in WHEN_ARCHIVED or project.archived_at is None)
+
+
+def account_for(user: User | AnonymousUser, slug: str, need: AccountNeed) -> tuple[Account, AccountRole]:
+    """The account and the role of `user` in it. Raises as `project_for`."""
+    found = None
+    if user.is_authenticated and re.fullmatch(SLUG_PATTERN, slug):
+        found = user.accounts.select_related("account").filter(account__slug=slug).first()
+    if found is None:
+        raise Http404("No such account.")
+    if found.role not in ROLES_FOR_ACCOUNT[need]:
+        raise PermissionDenied("Only owners of this account may do that.")
+    return found.account, AccountRole(found.role)
 
 
 def authenticate_key(secret: str) -> ApiKey | None:
@@ -120,11 +164,16 @@ def _numbered(projects: ProjectQuerySet, text: str) -> Project | None:
     return projects.filter(pk=int(text)).first() if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
+def _has_role(project: Project, need: Need) -> bool:
+    roles = {project.role, OWNER} if project.owned else {project.role}
+    return not roles.isdisjoint(ROLES_FOR[need]) and (need is not Need.PUBLISH or project.publishable)
+
+
 def _checked(project: Project | None, need: Need) -> Project:
     if project is None:
         raise Http404("No such project.")
-    if project.role not in ROLES_FOR[need]:
-        raise PermissionDenied("Your role in this project does not allow that.")
+    if not _has_role(project, need):
+        raise PermissionDenied(REFUSALS.get(need, "Your role in this project does not allow that."))
     if not can(project, need):
         raise PermissionDenied("This project is archived and can only be read.")
     return project

@@ -41,15 +41,21 @@ def record(
     target: models.Model,
     *,
     project: Project | None = None,
+    account: Account | None = None,
     digest: str = "",
     **detail: Any,
 ) -> AuditEvent:
-    """Writes the audit event of a change; call it in the transaction of the change."""
+    """Writes the audit event of a change; call it in the transaction of the change.
+
+    It stands in the log of `project` and in that of its account, or of `account` alone.
+    """
     return AuditEvent.objects.create(
         actor=actor if isinstance(actor, User) else None,
         actor_key=actor if isinstance(actor, ApiKey) else None,
         verb=verb,
         project=project,
+        project_slug=project.slug if project else None,
+        account_id=project.account_id if project else account.pk if account else None,
         object_type=target._meta.label_lower,
         object_id=str(target.pk),
         object_digest=digest,
@@ -77,10 +83,10 @@ def create_user(
         user.set_password(password)
     user.save()
     account = Account.objects.create(
-        slug=_free_slug(Account, email.partition("@")[0]), name=str(user), kind=AccountKind.PERSONAL
+        slug=free_slug(Account, email.partition("@")[0]), name=str(user), kind=AccountKind.PERSONAL
     )
     AccountMembership.objects.create(account=account, user=user, role=AccountRole.OWNER)
-    record(actor or user, "user.create", user, email=email, account=account.slug)
+    record(actor or user, "user.create", user, account=account, email=email, slug=account.slug)
     return user
 
 
@@ -90,13 +96,13 @@ def set_password(*, actor: Actor, user: User, password: str) -> None:
     validate_password(password, user)
     user.set_password(password)
     user.save(update_fields=["password"])
-    record(actor, "user.set_password", user)
+    record(actor, "user.set_password", user, account=personal_account(user))
 
 
 @transaction.atomic
 def create_project(*, actor: User, account: Account, slug: str, name: str = "", notice: str = "") -> Project:
     """A project of `account`, which `actor` must own. Raises ValidationError, PermissionDenied."""
-    if not _owns(actor, account):
+    if not owns(actor, account):
         raise PermissionDenied(f"{actor} is not an owner of the account {account.slug}.")
     if not re.match(SLUG_PATTERN, slug):
         raise ValidationError(
@@ -104,7 +110,7 @@ def create_project(*, actor: User, account: Account, slug: str, name: str = "", 
             "starting with a letter or digit."
         )
     if Project.objects.filter(slug=slug).exists():
-        raise ValidationError(f"The slug {slug!r} is taken. {_free_slug(Project, slug)!r} is free.")
+        raise ValidationError(f"The slug {slug!r} is taken. {free_slug(Project, slug)!r} is free.")
     project = Project.objects.create(account=account, slug=slug, name=name or slug, notice=notice)
     record(actor, "project.create", project, project=project, slug=slug)
     return project
@@ -118,7 +124,15 @@ def set_project_member(
     membership, _ = ProjectMembership.objects.update_or_create(
         project=project, user=user, defaults={"role": role, "may_publish": may_publish}
     )
-    record(actor, "project.set_member", membership, project=project, user=user.email, role=role)
+    record(
+        actor,
+        "project.set_member",
+        membership,
+        project=project,
+        user=user.email,
+        role=role,
+        may_publish=may_publish,
+    )
     return membership
 
 
@@ -146,7 +160,7 @@ def create_api_key(
         ability=ability,
         expires_at=expires_at,
     )
-    record(actor, "api_key.create", key, project=project, prefix=key.prefix, ability=ability)
+    record(actor, "api_key.create", key, project=project, account=account, prefix=key.prefix, ability=ability)
     return key, secret
 
 
@@ -157,7 +171,7 @@ def use_sign_in_link(*, uid: str, token: str) -> User | None:
     if user is not None:
         user.last_login = timezone.now()
         user.save(update_fields=["last_login"])
-        record(user, "user.use_sign_in_link", user)
+        record(user, "user.use_sign_in_link", user, account=personal_account(user))
     return user
 
 
@@ -168,12 +182,12 @@ def personal_account(user: User) -> Account:
     ).earliest("id")
 
 
-def _owns(user: User, account: Account) -> bool:
+def owns(user: User, account: Account) -> bool:
     return AccountMembership.objects.filter(account=account, user=user, role=AccountRole.OWNER).exists()
 
 
-def _free_slug(model: type[Account | Project], wanted: str) -> str:
-    """`wanted` as a slug, with the first of -2, -3, ... that makes it unused."""
-    base = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:70] or "person"
+def free_slug(model: type[Account | Project], wanted: str, otherwise: str = "person") -> str:
+    """`wanted` as a slug, or `otherwise`, with the first of -2, -3, ... that makes it unused."""
+    base = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:70] or otherwise
     candidates = itertools.chain([base], (f"{base}-{number}" for number in itertools.count(2)))
     return next(slug for slug in candidates if not model._default_manager.filter(slug=slug).exists())

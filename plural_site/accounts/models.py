@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Lower
 from django.urls import reverse
 
 from plural_site.db.frozen import frozen
+
+if TYPE_CHECKING:
+    from django.contrib.sessions.backends.base import SessionBase
 
 # \Z, not $, which lets a final line break through in Python (and so on SQLite).
 SLUG_PATTERN = r"\A[a-z0-9][a-z0-9-]{0,79}\Z"
@@ -99,14 +103,18 @@ class ProjectQuerySet(QuerySet["Project"]):
     def visible_to(self, user: User) -> ProjectQuerySet:
         """Projects in which `user` has a role, which each carries as `role`. Account owners are managers."""
         membership = ProjectMembership.objects.filter(project=OuterRef("pk"), user=user)
-        ownership = AccountMembership.objects.filter(
-            account=OuterRef("account"), user=user, role=AccountRole.OWNER
+        ownership = Exists(
+            AccountMembership.objects.filter(account=OuterRef("account"), user=user, role=AccountRole.OWNER)
         )
         role = models.Case(
-            models.When(Exists(ownership), then=Value(ProjectRole.MANAGER)),
+            models.When(ownership, then=Value(ProjectRole.MANAGER)),
             default=Subquery(membership.values("role")),
         )
-        return self.annotate(reader_role=role).filter(reader_role__isnull=False)
+        return self.annotate(
+            reader_role=role,
+            reader_owns=ownership,
+            reader_publishes=Exists(membership.filter(may_publish=True)),
+        ).filter(reader_role__isnull=False)
 
 
 class Project(models.Model):
@@ -137,6 +145,16 @@ class Project(models.Model):
     def role(self) -> str | None:
         """The reader's role, where `visible_to` found this project."""
         return getattr(self, "reader_role", None)
+
+    @property
+    def owned(self) -> bool:
+        """Whether the reader owns its account, where `visible_to` found this project."""
+        return bool(getattr(self, "reader_owns", False))
+
+    @property
+    def publishable(self) -> bool:
+        """Whether the reader has been given the right to publish; owners of the account always have it."""
+        return self.owned or bool(getattr(self, "reader_publishes", False))
 
 
 class ProjectMembership(models.Model):
@@ -180,10 +198,16 @@ class ApiKey(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     """Written at most once an hour."""
+    deleted_project = models.CharField(max_length=80, blank=True, default="")
+    """Slug of the project that the key was limited to and that is no more. Such a key is revoked."""
 
     class Meta:
         indexes: ClassVar = [models.Index(fields=["prefix"], name="api_key_prefix")]
         constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(deleted_project="") | Q(revoked_at__isnull=False, project__isnull=True),
+                name="api_key_of_deleted_project",
+            ),
             models.CheckConstraint(condition=Q(ability__in=KeyAbility.values), name="api_key_ability"),
             models.CheckConstraint(condition=Q(secret_sha256__regex=SHA256_PATTERN), name="api_key_sha256"),
         ]
@@ -205,6 +229,11 @@ class AuditEvent(models.Model):
         Project, null=True, on_delete=models.SET_NULL, related_name="audit_events", db_index=False
     )
     """Null where there is none, or none any more: the log outlives the project (see db.frozen.thawed)."""
+    project_slug = models.CharField(max_length=80, null=True)
+    account = models.ForeignKey(
+        Account, null=True, on_delete=models.PROTECT, related_name="audit_events", db_index=False
+    )
+    """Whose log it is in: that of the project, or of the account itself."""
     object_type = models.CharField(max_length=64)
     object_id = models.CharField(max_length=64)
     object_digest = models.CharField(max_length=80, blank=True)
@@ -214,6 +243,7 @@ class AuditEvent(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(fields=["project", "-created_at"], name="audit_event_project_latest"),
+            models.Index(fields=["account", "-created_at"], name="audit_event_account_latest"),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
@@ -223,3 +253,95 @@ class AuditEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} {self.object_type} {self.object_id}"
+
+
+class Invitation(models.Model):
+    """A link that gives whoever opens it a role, once: in `account`, or in `project`.
+
+    Only the SHA-256 of its secret is kept. `email` is '' where anybody may use it.
+    """
+
+    account = models.ForeignKey(Account, null=True, on_delete=models.CASCADE, related_name="invitations")
+    project = models.ForeignKey(Project, null=True, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=16)
+    may_publish = models.BooleanField(default=False)
+    email = models.EmailField(max_length=254, blank=True)
+    secret_sha256 = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(account__isnull=False, project__isnull=True, role__in=AccountRole.values)
+                | Q(account__isnull=True, project__isnull=False, role__in=ProjectRole.values),
+                name="invitation_to_one_place",
+            ),
+            models.CheckConstraint(
+                condition=Q(used_at__isnull=True) ^ Q(used_by__isnull=False), name="invitation_used_by"
+            ),
+            models.CheckConstraint(
+                condition=Q(secret_sha256__regex=SHA256_PATTERN), name="invitation_sha256"
+            ),
+        ]
+
+
+class BrowserSession(AbstractBaseSession):
+    """A session, findable by person. Written by plural_site.accounts.sessions alone."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="browser_sessions"
+    )
+    browser = models.CharField(max_length=80, blank=True)
+    """In words, e.g. "Firefox on Linux"."""
+    signed_in_at = models.DateTimeField(null=True)
+    last_seen_at = models.DateTimeField()
+    """To within some minutes."""
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionBase]:
+        from plural_site.accounts.sessions import SessionStore  # noqa: PLC0415 - it imports this module
+
+        return SessionStore
+
+
+class Throttle(models.Model):
+    """Failed tries to sign in, under the hash of an address or of an IP address."""
+
+    subject = models.CharField(max_length=64, unique=True)
+    failures = models.PositiveIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(subject__regex=SHA256_PATTERN), name="throttle_sha256")
+        ]
+
+
+class RequestCount(models.Model):
+    """Requests of one key or IP address in a minute (since 1970) and in the one before."""
+
+    subject = models.CharField(max_length=80, unique=True)
+    minute = models.BigIntegerField()
+    count = models.PositiveIntegerField()
+    before = models.PositiveIntegerField()
+
+
+class ExternalIdentity(models.Model):
+    """Who a person is to a provider of OpenID Connect, by `subject` ever after, whatever the address."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="external_identity_once")
+        ]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib.auth import login
+import math
+import random
+from typing import Any
+
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
@@ -17,13 +22,37 @@ from plural_site.accounts.context import THEME_COOKIE, THEMES
 from plural_site.accounts.forms import SignInForm
 from plural_site.accounts.models import User
 from plural_site.accounts.selectors import home_page
+from plural_site.accounts.sessions import sign_in_browser
+from plural_site.accounts.throttle import forget_old
 from plural_site.accounts.tokens import user_of_link
 
 YEAR = 365 * 24 * 60 * 60  # seconds
+FORGET_SHARE = 0.02
 
-sign_in = LoginView.as_view(
-    form_class=SignInForm, template_name="accounts/sign_in.html", redirect_authenticated_user=True
-)
+
+class SignIn(LoginView):
+    form_class = SignInForm
+    template_name = "accounts/sign_in.html"
+    redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), "openid": settings.OPENID}
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        sign_in_browser(self.request, form.get_user())
+        return redirect(self.get_success_url())
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_invalid(form)
+        if isinstance(form, SignInForm) and form.wait is not None:
+            response.status_code = 429
+            response.headers["Retry-After"] = str(math.ceil(form.wait.total_seconds()))
+        if random.random() < FORGET_SHARE:  # noqa: S311 - no secret
+            forget_old()
+        return response
+
+
+sign_in = SignIn.as_view()
 
 
 @require_safe
@@ -43,8 +72,8 @@ def sign_in_link(request: HttpRequest, uid: str, token: str) -> HttpResponse:
     if request.method == "POST":
         user = use_sign_in_link(uid=uid, token=token)
         if user is not None:
-            login(request, user)
-            return redirect(_safe_next(request))
+            sign_in_browser(request, user)
+            return redirect(safe_next(request, request.POST.get("next", "")))
     else:
         user = user_of_link(uid, token, User.objects.all())
     context = {"email": user.email if user else "", "next": request.GET.get("next", "")}
@@ -55,7 +84,7 @@ def sign_in_link(request: HttpRequest, uid: str, token: str) -> HttpResponse:
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Keeps the colour theme in a cookie (none: as the system) and goes back to `next`."""
-    response = redirect(_safe_next(request))
+    response = redirect(safe_next(request, request.POST.get("next", "")))
     chosen = request.POST.get("theme", "")
     if chosen in THEMES:
         response.set_cookie(
@@ -66,9 +95,8 @@ def theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _safe_next(request: HttpRequest) -> str:
-    """`next` of the form if it is an address of this site, else the home page."""
-    target = request.POST.get("next", "")
+def safe_next(request: HttpRequest, target: str) -> str:
+    """`target` if it is an address of this site, else the home page."""
     is_safe = url_has_allowed_host_and_scheme(
         target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol, cast
 
@@ -87,6 +88,23 @@ def exists(digest: str) -> bool:
 def delete(digest: str) -> None:
     """Removes the blob; does nothing when there is none."""
     storages["blobs"].delete(_name(digest))
+
+
+def stored() -> Iterator[str]:
+    """Digest of every blob in the store."""
+    storage = storages["blobs"]
+    for first in _folders(storage, "sha256"):
+        for second in _folders(storage, f"sha256/{first}"):
+            for name in storage.listdir(f"sha256/{first}/{second}")[1]:
+                if DIGEST.fullmatch(f"sha256:{name}"):
+                    yield f"sha256:{name}"
+
+
+def _folders(storage: Storage, path: str) -> list[str]:
+    try:
+        return storage.listdir(path)[0]
+    except FileNotFoundError:
+        return []
 
 
 def _name(digest: str) -> str:

@@ -11,14 +11,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from jobs.models import Job, Trial
-from plural_site.accounts.actions import create_api_key, create_project, personal_account
-from plural_site.accounts.models import KeyAbility, Project, User
+from plural_site.accounts.actions import (
+    create_api_key,
+    create_project,
+    create_user,
+    personal_account,
+    set_project_member,
+)
+from plural_site.accounts.actions_people import create_organization, invite
+from plural_site.accounts.models import (
+    Account,
+    AccountMembership,
+    AccountRole,
+    ApiKey,
+    Invitation,
+    KeyAbility,
+    Project,
+    ProjectRole,
+    User,
+)
+from tests.access import settings_addresses
 from tests.builders import BenchmarkSpec, make_job, track
 from tests.importing import bring
 
@@ -26,7 +46,8 @@ if TYPE_CHECKING:
     from tests.conftest import ClientAs
 
 SIGN_IN, OK, GONE, ABSENT, NO_METHOD, UNAUTHENTICATED = 302, 200, 410, 404, 405, 401
-PEOPLE = ("anonymous", "dee", "cy", "ben", "ann")
+FORBIDDEN, UNPROCESSABLE = 403, 422
+PEOPLE = ("anonymous", "dee", "oli", "cy", "ben", "max", "ann")
 MEMBERS = {"anonymous": SIGN_IN, "dee": ABSENT, "cy": OK, "ben": OK, "ann": OK}
 ANYONE = dict.fromkeys(PEOPLE, OK)
 
@@ -43,14 +64,20 @@ def address(path: str, expected: Mapping[str, int], post: int | Mapping[str, int
     by_person = (
         post if isinstance(post, Mapping) else {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], post)
     )
-    return Address(path, expected, by_person)
+    return Address(path, _for_all(expected), _for_all(by_person))
+
+
+def _for_all(by_person: Mapping[str, int]) -> Mapping[str, int]:
+    """Unless an address says otherwise, oli, who is in another project only, gets what dee does, and max,
+    a manager who doesn't own the account, what ben does."""
+    return {"oli": by_person["dee"], "max": by_person["ben"], **by_person}
 
 
 IN_PROJECT = "projects/{project}"
 API = "api/v1/benchmarks/{slug}/revisions/{selector}/leaderboard"
 MATRIX = {
     "healthz": address("/healthz", ANYONE, dict.fromkeys(PEOPLE, NO_METHOD)),
-    "": address("/", {"dee": OK} | dict.fromkeys(("anonymous", "cy", "ben", "ann"), SIGN_IN)),
+    "": address("/", {"dee": OK} | dict.fromkeys(("anonymous", "oli", "cy", "ben", "ann"), SIGN_IN)),
     "sign-in": address(
         "/sign-in",
         {"anonymous": OK} | dict.fromkeys(PEOPLE[1:], SIGN_IN),
@@ -81,10 +108,54 @@ MATRIX = {
     "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/proof": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/proof?entry={{agent}}&figure=score", MEMBERS
     ),
+    "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/tasks/<int:position>": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/tasks/1", MEMBERS
+    ),
+    "projects/<slug:project>/agents": address(f"/{IN_PROJECT}/agents", MEMBERS),
+    "projects/<slug:project>/agents/<slug:digits>": address(f"/{IN_PROJECT}/agents/{{agent}}", MEMBERS),
     "projects/<slug:project>/jobs": address(f"/{IN_PROJECT}/jobs", MEMBERS),
     "projects/<slug:project>/jobs/<slug:job_id>": address(f"/{IN_PROJECT}/jobs/{{job}}", MEMBERS),
+    "projects/<slug:project>/jobs/<slug:job_id>/search": address(
+        f"/{IN_PROJECT}/jobs/{{job}}/search?q=look", MEMBERS
+    ),
+    "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>/search": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}/search?q=look", MEMBERS
+    ),
+    "projects/<slug:project>/jobs/<slug:job_id>/live": address(f"/{IN_PROJECT}/jobs/{{job}}/live", MEMBERS),
+    "projects/<slug:project>/jobs/<slug:job_id>/set-aside": address(
+        f"/{IN_PROJECT}/jobs/{{job}}/set-aside",
+        MEMBERS | {"cy": FORBIDDEN},
+        {"anonymous": SIGN_IN, "dee": ABSENT, "cy": FORBIDDEN, "ben": UNPROCESSABLE, "ann": UNPROCESSABLE},
+    ),
+    "projects/<slug:project>/jobs/<slug:job_id>/close": address(
+        f"/{IN_PROJECT}/jobs/{{job}}/close",
+        MEMBERS | {"cy": FORBIDDEN},
+        {"anonymous": SIGN_IN, "dee": ABSENT, "cy": FORBIDDEN, "ben": UNPROCESSABLE, "ann": UNPROCESSABLE},
+    ),
     "projects/<slug:project>/trials": address(f"/{IN_PROJECT}/trials", MEMBERS),
     "projects/<slug:project>/trials/<slug:trial_id>": address(f"/{IN_PROJECT}/trials/{{trial}}", MEMBERS),
+    "projects/<slug:project>/trials/<slug:trial_id>/receipt": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/receipt", MEMBERS
+    ),
+    "projects/<slug:project>/trials/<slug:trial_id>/trajectory": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/trajectory", MEMBERS
+    ),
+    "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/trajectory/steps/1", MEMBERS
+    ),
+    "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>/raw": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/trajectory/steps/1/raw", MEMBERS
+    ),
+    "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>/blocks/<int:part>": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/trajectory/steps/1/blocks/0", MEMBERS
+    ),
+    "projects/<slug:project>/trials/<slug:trial_id>/trajectory/steps/<int:number>/images/<int:part>": address(
+        f"/{IN_PROJECT}/trials/{{trial}}/trajectory/steps/1/images/0",
+        {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], ABSENT),  # its first part is no picture
+    ),
+    "projects/<slug:project>/trajectories/compare": address(
+        f"/{IN_PROJECT}/trajectories/compare?a={{trial}}&b={{trial}}", MEMBERS
+    ),
     "projects/<slug:project>/trials/<slug:trial_id>/executions/<int:number>/files/<path:path>": address(
         f"/{IN_PROJECT}/trials/{{trial}}/executions/0/files/result.json", MEMBERS
     ),
@@ -95,6 +166,7 @@ MATRIX = {
         dict.fromkeys(PEOPLE, NO_METHOD),
     ),
 }
+MATRIX |= {pattern: Address(*entry) for pattern, entry in settings_addresses.ADDRESSES.items()}
 IGNORED = {"api/v1/"}
 """Root of the API, which only names addresses within Python and answers 404."""
 
@@ -111,7 +183,17 @@ def patterns(resolver: URLResolver, before: str = "") -> Iterator[str]:
 def filled(path: str, project: Project) -> str:
     job = Job.objects.filter(project=project).order_by("pk").first()
     trial = Trial.objects.filter(job=job).order_by("pk").first()
+    values = {
+        "account": "acme",
+        "account_invitation": _first(Invitation.objects.filter(account__slug="acme")),
+        "account_key": _first(ApiKey.objects.filter(account__slug="acme")),
+        "invitation": _first(Invitation.objects.filter(project=project)),
+        "key": _first(ApiKey.objects.filter(project=project)),
+        "member": _first(User.objects.filter(name="Cy")),
+        "owner": _first(User.objects.filter(name="Ann")),
+    }
     return path.format(
+        **values,
         project=project.slug,
         slug="demo-bench",
         selector="1.0.0",
@@ -121,9 +203,30 @@ def filled(path: str, project: Project) -> str:
     )
 
 
+def _first(rows: QuerySet[Any]) -> int:
+    found: int | None = rows.order_by("pk").values_list("pk", flat=True).first()
+    return found or 0
+
+
 @pytest.fixture
 def people(project: Project, ann: User, ben: User, cy: User, dee: User) -> dict[str, User | None]:
-    return {"anonymous": None, "dee": dee, "cy": cy, "ben": ben, "ann": ann}
+    """dee has nothing, oli another project only; cy reads, ben contributes, max manages, ann owns."""
+    oli, manager = (create_user(email=f"{name}@example.org", name=name.title()) for name in ("oli", "max"))
+    create_project(actor=oli, account=personal_account(oli), slug="of-oli")
+    set_project_member(actor=ann, project=project, user=manager, role=ProjectRole.MANAGER)
+    return {"anonymous": None, "dee": dee, "oli": oli, "cy": cy, "ben": ben, "max": manager, "ann": ann}
+
+
+@pytest.fixture
+def organization(project: Project, ann: User, ben: User) -> Account:
+    """The account "acme": ann owns it, ben is a member. Keys and invitations there and in `project`."""
+    account = create_organization(actor=ann, slug="acme")
+    AccountMembership.objects.create(account=account, user=ben, role=AccountRole.MEMBER)
+    invite(actor=ann, place=account, role=AccountRole.MEMBER)
+    invite(actor=ann, place=project, role=ProjectRole.VIEWER)
+    create_api_key(actor=ben, account=project.account, project=project)
+    create_api_key(actor=ann, account=account)
+    return account
 
 
 @pytest.fixture
@@ -146,14 +249,20 @@ def test_every_address_is_listed() -> None:
 
 
 def test_everybody_gets_what_they_may_see(
-    with_job: Path, project: Project, people: dict[str, User | None], client_as: ClientAs
+    with_job: Path,
+    project: Project,
+    organization: Account,
+    people: dict[str, User | None],
+    client_as: ClientAs,
 ) -> None:
     wrong = []
     for pattern, entry in MATRIX.items():
         path = filled(entry.path, project)
         for name, user in people.items():
             for method, expected in (("get", entry.expected), ("post", entry.post)):
-                got = getattr(client_as(user), method)(path).status_code
+                with transaction.atomic():  # nobody finds what others have changed
+                    got = getattr(client_as(user), method)(path).status_code
+                    transaction.set_rollback(True)
                 if got != expected[name]:
                     wrong.append(f"{method} {pattern} by {name}: {got}, not {expected[name]}")
     assert wrong == []
@@ -172,14 +281,16 @@ def headers(response: HttpResponseBase) -> dict[str, Any]:
 
 
 def test_stranger_gets_the_same_404_as_for_what_is_not_there(
-    with_job: Path, project: Project, dee: User, client_as: ClientAs
+    with_job: Path, project: Project, organization: Account, dee: User, client_as: ClientAs
 ) -> None:
     browser = client_as(dee)
-    paths = [filled(entry.path, project) for entry in MATRIX.values() if "{project}" in entry.path]
-    assert len(paths) > 5
-    for there in paths:
-        not_there = there.replace(project.slug, "no-such")
-        hidden, missing = browser.get(there), browser.get(not_there)
+    private = [entry for entry in MATRIX.values() if re.search("{project}|{account}", entry.path)]
+    assert len(private) > 5
+    for entry in private:
+        there = filled(entry.path, project)
+        not_there = re.sub(f"{project.slug}|{organization.slug}", "no-such", there)
+        ask = browser.post if entry.expected["dee"] == NO_METHOD else browser.get
+        hidden, missing = ask(there), ask(not_there)
         assert (hidden.status_code, missing.status_code) == (404, 404)
         assert body(hidden, there) == body(missing, not_there)
         assert headers(hidden) == headers(missing)
@@ -202,6 +313,7 @@ def test_things_of_another_project_are_not_reachable_through_ones_own(
         for path in (
             f"{here}/jobs/{job.client_job_id}",
             f"{here}/trials/{trial.client_trial_id}",
+            f"{here}/trials/{trial.client_trial_id}/receipt",
             f"{here}/trials/{trial.client_trial_id}/executions/0/files/result.json",
             f"{here}/trials?job={job.client_job_id}",
         ):

@@ -13,14 +13,21 @@ from django.http import Http404
 from django.utils import timezone
 
 from plural_site.accounts.access import (
+    AccountNeed,
     Need,
+    account_for,
     authenticate_key,
     can,
     project_for,
     project_for_key,
     projects_of,
 )
-from plural_site.accounts.actions import create_api_key, create_project, personal_account
+from plural_site.accounts.actions import (
+    create_api_key,
+    create_project,
+    personal_account,
+    set_project_member,
+)
 from plural_site.accounts.models import (
     AccountMembership,
     AccountRole,
@@ -28,11 +35,12 @@ from plural_site.accounts.models import (
     KeyAbility,
     Project,
     ProjectMembership,
+    ProjectRole,
     User,
 )
 
 ALLOWED = {
-    "ann": {Need.READ, Need.WRITE, Need.MANAGE},
+    "ann": set(Need),
     "ben": {Need.READ, Need.WRITE},
     "cy": {Need.READ},
 }
@@ -90,6 +98,39 @@ def test_archived_project_is_read_only_for_all(project: Project, ann: User, ben:
     for user, need in ((ann, Need.WRITE), (ann, Need.MANAGE), (ben, Need.WRITE)):
         with pytest.raises(PermissionDenied, match="archived"):
             project_for(user, project.slug, need)
+    for need in (Need.ADMINISTER, Need.DELETE):  # to bring it back, take people out, end it
+        assert project_for(ann, project.slug, need) == project
+
+
+def test_manager_who_is_no_owner_deletes_nothing_and_publishes_by_right_only(
+    project: Project, ann: User, ben: User
+) -> None:
+    for may_publish in (False, True):
+        set_project_member(
+            actor=ann, project=project, user=ben, role=ProjectRole.MANAGER, may_publish=may_publish
+        )
+        found = project_for(ben, project.slug, Need.ADMINISTER)
+        assert can(found, Need.PUBLISH) == may_publish
+        with pytest.raises(PermissionDenied, match="Only owners"):
+            project_for(ben, project.slug, Need.DELETE)
+    key, _ = create_api_key(actor=ann, account=project.account, project=project)
+    for need in (Need.PUBLISH, Need.ADMINISTER, Need.DELETE):
+        with pytest.raises(PermissionDenied):
+            project_for_key(key, project.slug, need)
+
+
+def test_account_is_found_by_who_is_in_it(project: Project, ann: User, ben: User) -> None:
+    account = project.account
+    assert account_for(ann, account.slug, AccountNeed.OWN) == (account, AccountRole.OWNER)
+    for user in (ben, AnonymousUser()):
+        with pytest.raises(Http404):
+            account_for(user, account.slug, AccountNeed.READ)
+    AccountMembership.objects.create(account=account, user=ben, role=AccountRole.MEMBER)
+    assert account_for(ben, account.slug, AccountNeed.READ) == (account, AccountRole.MEMBER)
+    with pytest.raises(PermissionDenied):
+        account_for(ben, account.slug, AccountNeed.OWN)
+    with pytest.raises(Http404):
+        account_for(ann, "a\0b", AccountNeed.READ)
 
 
 def test_project_is_found_in_one_query(

@@ -36,7 +36,8 @@ def test_create_user_makes_a_person_with_an_account_and_says_so(db: None) -> Non
     assert (account.slug, account.kind) == ("eve", AccountKind.PERSONAL)
     event = AuditEvent.objects.get()
     assert (event.actor, event.verb, event.object_id) == (user, "user.create", str(user.pk))
-    assert event.detail == {"email": "eve@example.org", "account": "eve"}
+    assert event.detail == {"email": "eve@example.org", "slug": "eve"}
+    assert event.account == account
 
 
 @pytest.mark.parametrize(

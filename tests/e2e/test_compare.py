@@ -70,7 +70,7 @@ def test_the_grid_sorts_filters_and_leads_to_trials(reader: Page) -> None:
     reader.get_by_role("link", name="Technical").click()
     expect(reader.get_by_role("row", name="Score on Technical")).to_be_visible()
     expect(reader.locator(".grid tbody:not(.whole) tr")).to_have_count(4)
-    head = reader.get_by_role("columnheader", name="rambler").get_by_role("link")
+    head = reader.get_by_role("columnheader", name="rambler").get_by_role("link", name="rambler", exact=True)
     head.focus()
     reader.keyboard.press("Enter")
     expect(reader.locator("th[aria-sort]")).to_contain_text("rambler")

@@ -36,6 +36,7 @@ def test_a_password_leads_back_to_the_page_asked_for(site: Site, open_page: Open
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{site.url}{BOARD}?track=open@1.0.0")
 
+    page.locator(".user-menu > summary").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(f"{site.url}/sign-in")
     page.goto(BOARD)

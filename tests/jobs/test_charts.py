@@ -20,7 +20,7 @@ from jobs.charts import MOST_TICKS, dollars, make_axis, short
 from jobs.plot import LARGEST, SMALLEST
 from plural_site.accounts.models import Project
 from tests.builders import AgentSpec, BenchmarkSpec, Outcome, make_job, scoring, track
-from tests.deciding import BOARD, CHART, FIGURES, page_of, some_recorded, some_visitor  # noqa: F401 - fixtures
+from tests.deciding import BOARD, CHART, FIGURES, page_of, some_recorded  # noqa: F401 - a fixture
 from tests.importing import bring
 
 ROOT = Path(__file__).parents[2]

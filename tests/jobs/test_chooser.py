@@ -9,7 +9,7 @@ from django.test import Client
 
 from plural_site.accounts.models import Project
 from tests.builders import AgentSpec, BenchmarkSpec, Outcome, make_job, scoring, track
-from tests.deciding import BOARD, page_of, some_recorded, some_visitor  # noqa: F401 - fixtures
+from tests.deciding import BOARD, page_of, some_recorded  # noqa: F401 - a fixture
 from tests.importing import bring
 
 pytestmark = pytest.mark.usefixtures("recorded")

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.http import QueryDict
 
-from benchmarks.models import Revision
-from jobs.board import Board, load_board
-from jobs.compare import LISTED, MOST_COMPARED, CompareQuery, compare_page
-from jobs.compare_links import entry_key
+from jobs.board import Board
+from jobs.board_page import board_page
+from jobs.compare import LISTED, CompareQuery, compare_page
+from jobs.compare_links import MOST_COMPARED, compare_href, entry_key
 from jobs.compare_pages import ComparePage, Pair
 from jobs.compare_pairs import p_text
 from jobs.neighbours import Marks, neighbour_marks
 from jobs.state import BoardState
 from plural_site.accounts.models import Project
-from tests.builders import AgentSpec, BenchmarkSpec, Outcome, failed, make_job, scoring, track
-from tests.importing import bring
+from tests.builders import AgentSpec, BenchmarkSpec, Outcome, agents_named, failed, make_job, scoring, track
+from tests.importing import bring, only_board, record
 
 MINUS = "\u2212"
 T_9 = 2.2621571628540993
@@ -44,24 +45,20 @@ def board_of(
     """One Job in which each Agent gets its scores, in the order of the Tasks."""
     tasks = names(len(next(iter(scores.values()))))
     spec = BenchmarkSpec(tasks=tasks, tracks=(track(attempts=attempts),), scoring=scoring(**rules))
-    agents = [AgentSpec(name=name, model=f"sim/{name}") for name in scores]
-    bring(
+    record(
         project,
-        make_job(
-            folder,
-            benchmark=spec,
-            agents=agents,
-            attempts=attempts,
-            track_id=track_id,
-            outcomes=lambda agent, task, attempt: scores[agent][tasks.index(task)],
-        ),
+        folder,
+        benchmark=spec,
+        agents=agents_named(scores),
+        attempts=attempts,
+        track_id=track_id,
+        outcomes=lambda agent, task, attempt: scores[agent][tasks.index(task)],
     )
     return load(project, track="open" if track_id else "none", jobs=jobs)
 
 
 def load(project: Project, track: str = "open", jobs: tuple[str, ...] = ()) -> Board:
-    revision = Revision.objects.with_release().select_related("resource").get(resource__kind="benchmark")
-    return load_board(project, revision, BoardState(track=track, job=jobs))
+    return only_board(project, BoardState(track=track, job=jobs).query())
 
 
 def keys(board: Board) -> dict[str, str]:
@@ -83,7 +80,7 @@ def only(page: ComparePage) -> Pair:
 
 
 def facts(pair: Pair) -> dict[str, tuple[str, str]]:
-    return {fact.label: (fact.text, fact.note) for fact in pair.facts}
+    return {fact.label: (fact.figure.text, fact.figure.note) for fact in pair.facts}
 
 
 A16 = [1, 1, 1, 0, 1, 1, 0, 1, 1, 0]
@@ -270,7 +267,7 @@ def test_chosen_jobs_give_what_the_tallies_give(project: Project, tmp_path: Path
     )
     assert f"job={job}" in other.tasks[0].a.href
     assert "Only the 1 Job chosen" in compared(chosen, "ace", "bee").claim
-    assert neighbour_marks(chosen).by_pair.keys() == neighbour_marks(board).by_pair.keys()
+    assert neighbour_marks(chosen).by_entry.keys() == neighbour_marks(board).by_entry.keys()
 
 
 def test_what_an_address_asks_for_in_vain_is_said(project: Project, tmp_path: Path) -> None:
@@ -340,6 +337,59 @@ def test_boards_of_one_entry_or_too_many_scores_have_no_marks(
     monkeypatch.setattr("jobs.neighbours.MOST_SCORES", 1)
     with django_assert_num_queries(0):
         assert "not tested" in neighbour_marks(board).note
+
+
+# Rank ranges on the board ------------------------------------------------------------------------------
+
+
+def ranges(board: Board) -> dict[str, str]:
+    page = board_page(board)
+    return {row.agent: row.rank_range.text for row in (*page.rows, *page.unranked)}
+
+
+def test_a_rank_range_holds_the_ranks_that_are_not_ruled_out(project: Project, tmp_path: Path) -> None:
+    """ace, bee and cat differ at few Tasks; dog fails where they pass: 17 or more : 0, 6 pairs."""
+    scores: dict[str, Sequence[float | Outcome]] = {
+        "ace": [1] * 20,
+        "bee": [1] * 18 + [0] * 2,
+        "cat": [1] * 17 + [0] * 3,
+        "dog": [0] * 20,
+        "eel": [failed("provider_unavailable")] * 20,
+    }
+    board = board_of(project, tmp_path, scores)
+    assert ranges(board) == {"ace": "1–3", "bee": "1–3", "cat": "1–3", "dog": "4", "eel": "–"}
+    page = board_page(board)
+    assert [column.key for column in page.columns][4] == "range"
+    assert "Rank range" in [option.label for option in page.filters.columns]
+    assert "A rank range such as 1–3" in page.alike_note
+    row = page.rows[0]
+    assert row.rank_range.title == "Not told apart from 2 others that are ranked"
+    assert row.rank_range.href == compare_href(board, row.key, [other.key for other in page.rows[1:]])
+
+
+def test_equal_entries_share_every_rank(project: Project, tmp_path: Path) -> None:
+    board = board_of(project, tmp_path, {name: [1] * 30 for name in ("ace", "bee", "cat")})
+    assert ranges(board) == {"ace": "1–3", "bee": "1–3", "cat": "1–3"}
+
+
+@pytest.mark.parametrize(
+    ("state", "most"),
+    [(BoardState(hide=("range",)), 12), (BoardState(view="categories"), 12), (BoardState(), 1)],
+)
+def test_rank_ranges_are_worked_out_only_where_they_are_shown(
+    state: BoardState,
+    most: int,
+    project: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("jobs.neighbours.MOST_RANGED", most)
+    board = replace(board_of(project, tmp_path, {"ace": [1, 1], "bee": [1, 0]}), state=state)
+    page = board_page(board)
+    assert set(ranges(board).values()) == {""} and "rank range" not in page.alike_note
+    assert "range" not in [column.key for column in page.columns] and "range" in page.hidden
+    offered = [option.value for option in page.filters.columns if option.value == "range"]
+    assert offered == (["range"] if "range" in state.hide else [])
 
 
 @pytest.mark.parametrize(

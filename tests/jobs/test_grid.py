@@ -10,27 +10,24 @@ from typing import Any
 import pytest
 from django.http import Http404, QueryDict
 
-from benchmarks.models import Revision
-from jobs.board import load_board
 from jobs.board_rows import RowBuilder
 from jobs.compare_links import entry_key
-from jobs.compare_pages import GridColumn, GridHead, GridPage, GridRow
+from jobs.compare_pages import GridColumn, GridPage, GridRow
 from jobs.grid import AGENTS_A_PAGE, GridQuery, grid_page
-from jobs.state import BoardState
+from jobs.pages import Column
 from plural_site.accounts.models import Project
 from tests.builders import (
     AWAITING_REVIEW,
     CANCELLED,
-    AgentSpec,
     BenchmarkSpec,
     Outcome,
+    agents_named,
     category,
     failed,
-    make_job,
     scoring,
     track,
 )
-from tests.importing import bring
+from tests.importing import only_board, record
 
 Value = Outcome | float | None
 LOST = failed("provider_unavailable")
@@ -47,7 +44,7 @@ SCORES: dict[str, dict[str, tuple[Value, Value]]] = {
 TASKS = ("zeta", "alpha", "mid", "gone")
 
 
-def record(project: Project, folder: Path, **changes: Any) -> None:
+def recorded(project: Project, folder: Path, **changes: Any) -> None:
     spec = BenchmarkSpec(
         tasks=TASKS,
         tracks=(track(attempts=2),),
@@ -57,26 +54,20 @@ def record(project: Project, folder: Path, **changes: Any) -> None:
             **changes,
         },
     )
-    agents = [AgentSpec(name=name, model=f"sim/{name}") for name in SCORES]
-    outcomes = lambda agent, task, attempt: SCORES[agent][task][attempt - 1]  # noqa: E731
-    bring(
+    record(
         project,
-        make_job(
-            folder,
-            benchmark=spec,
-            agents=agents,
-            attempts=2,
-            track_id="open",
-            outcomes=outcomes,
-            result_json=False,
-        ),
+        folder,
+        benchmark=spec,
+        agents=agents_named(SCORES),
+        attempts=2,
+        track_id="open",
+        outcomes=lambda agent, task, attempt: SCORES[agent][task][attempt - 1],
+        result_json=False,
     )
 
 
 def grid(project: Project, text: str = "") -> GridPage:
-    query = QueryDict(text)
-    revision = Revision.objects.with_release().select_related("resource").get(resource__kind="benchmark")
-    return grid_page(load_board(project, revision, BoardState.parse(query)), GridQuery.parse(query))
+    return grid_page(only_board(project, text), GridQuery.parse(QueryDict(text)))
 
 
 def row(page: GridPage, task: str) -> GridRow:
@@ -89,7 +80,7 @@ def order(page: GridPage) -> list[str]:
 
 
 def test_cells_say_what_became_of_the_attempts(project: Project, tmp_path: Path) -> None:
-    record(project, tmp_path)
+    recorded(project, tmp_path)
     page = grid(project)
     at = {column.agent: place for place, column in enumerate(page.columns)}
     cells = {name: [row(page, task).cells[at[name]] for task in TASKS] for name in SCORES}
@@ -111,7 +102,7 @@ def test_cells_say_what_became_of_the_attempts(project: Project, tmp_path: Path)
 
 
 def test_orders_put_the_unknown_last_both_ways(project: Project, tmp_path: Path) -> None:
-    record(project, tmp_path)
+    recorded(project, tmp_path)
     assert order(grid(project)) == list(TASKS)
     assert order(grid(project, "sort=name")) == ["alpha", "gone", "mid", "zeta"]
     assert order(grid(project, "sort=-name")) == ["zeta", "mid", "gone", "alpha"]
@@ -127,12 +118,12 @@ def test_orders_put_the_unknown_last_both_ways(project: Project, tmp_path: Path)
     assert order(grid(project, "sort=rubbish&page=-4&agents=x")) == list(TASKS)
 
 
-def heads(page: GridPage) -> list[GridHead | GridColumn]:
+def heads(page: GridPage) -> list[Column | GridColumn]:
     return [page.task_head, *page.heads, *page.columns]
 
 
 def test_every_head_sorts_and_says_so(project: Project, tmp_path: Path) -> None:
-    record(project, tmp_path)
+    recorded(project, tmp_path)
     page = grid(project)
     for head in heads(page):
         ways, href = set(), head.href
@@ -146,9 +137,8 @@ def test_every_head_sorts_and_says_so(project: Project, tmp_path: Path) -> None:
 
 
 def test_scores_are_those_of_the_board(project: Project, tmp_path: Path) -> None:
-    record(project, tmp_path)
-    revision = Revision.objects.with_release().select_related("resource").get(resource__kind="benchmark")
-    board = load_board(project, revision, BoardState(view="categories"))
+    recorded(project, tmp_path)
+    board = only_board(project, "view=categories")
     rows = [RowBuilder(board).row(entry) for entry in board.entries]
     assert [column.score for column in grid(project).columns] == [row.score for row in rows]
     for place, name in enumerate(("letters", "rest")):
@@ -163,7 +153,7 @@ def test_scores_are_those_of_the_board(project: Project, tmp_path: Path) -> None
 
 
 def test_filters_of_the_board_leave_columns_out(project: Project, tmp_path: Path) -> None:
-    record(project, tmp_path)
+    recorded(project, tmp_path)
     page = grid(project, "q=bee")
     assert [column.agent for column in page.columns] == ["bee"]
     assert "1 of 3 Agents" in page.claim
@@ -173,9 +163,8 @@ def test_filters_of_the_board_leave_columns_out(project: Project, tmp_path: Path
 
 
 def test_chosen_jobs_give_the_same_grid(project: Project, tmp_path: Path) -> None:
-    record(project, tmp_path)
-    revision = Revision.objects.with_release().select_related("resource").get(resource__kind="benchmark")
-    job = load_board(project, revision, BoardState()).entries[0].agents[0].job.client_job_id
+    recorded(project, tmp_path)
+    job = only_board(project).entries[0].agents[0].job.client_job_id
     for text in ("", "sort=difficulty", "category=rest", "sort=-disagreement"):
         one, other = grid(project, text), grid(project, f"{text}&job={job}")
         for first, second in zip(one.rows, other.rows, strict=True):
@@ -197,16 +186,13 @@ def test_tasks_and_agents_come_in_windows(
 ) -> None:
     monkeypatch.setattr("jobs.grid.TASKS_A_PAGE", 4)
     tasks = tuple(f"task-{at}" for at in range(10))
-    agents = [AgentSpec(name=f"agent-{at:02}", model=f"sim/{at}") for at in range(23)]
+    agents = agents_named(f"agent-{at:02}" for at in range(23))
     spec = BenchmarkSpec(tasks=tasks, tracks=(track(),))
 
     def outcomes(agent: str, task: str, attempt: int) -> float:
         return 1.0 if (int(agent[-2:]) + int(task[-1])) % 7 else 0.0
 
-    bring(
-        project,
-        make_job(tmp_path, benchmark=spec, agents=agents, outcomes=outcomes, track_id="open"),
-    )
+    record(project, tmp_path, benchmark=spec, agents=agents, outcomes=outcomes, track_id="open")
     page = grid(project)
     assert (len(page.columns), len(page.rows)) == (AGENTS_A_PAGE, 4)
     assert (page.agents_words, page.tasks_words) == ("Agents 1 to 8 of 23", "Tasks 1 to 4 of 10")
@@ -226,8 +212,7 @@ def test_tasks_and_agents_come_in_windows(
         page = grid(project, href.partition("?")[2] or href)
         columns += [column.agent for column in page.columns]
         href = page.agents_next
-    revision = Revision.objects.with_release().select_related("resource").get(resource__kind="benchmark")
-    board = load_board(project, revision, BoardState())
+    board = only_board(project)
     assert columns == [entry.names[0] for entry in board.entries]
     for text, queries in (("", 2), ("difficulty", 2), (entry_key(board.entries[3]), 3)):
         with django_assert_num_queries(queries):
@@ -240,10 +225,7 @@ def test_other_ranges_without_a_pass_mark(
 ) -> None:
     rules = scoring(score_range=limits, success_threshold=None)
     spec = BenchmarkSpec(tasks=("only",), tracks=(track(),), scoring=rules)
-    bring(
-        project,
-        make_job(tmp_path, benchmark=spec, agents=[AgentSpec()], outcomes=lambda *_: 0.25, track_id="open"),
-    )
+    record(project, tmp_path, benchmark=spec, outcomes=lambda *_: 0.25, track_id="open")
     page = grid(project)
     ((cell,),) = [row.cells for row in page.rows]
     assert (cell.score.text, cell.marks, page.unit, page.categories) == (text, (), "", ())

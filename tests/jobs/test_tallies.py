@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tests.builders import (
     failed,
     make_job,
     scoring,
+    share_trial,
     track,
 )
 from tests.importing import bring, overall
@@ -200,14 +200,7 @@ def test_trials_at_unknown_tasks_are_kept_and_never_score(project: Project, tmp_
 def test_trial_stored_in_two_jobs_counts_once(project: Project, tmp_path: Path) -> None:
     one = make_job(tmp_path, outcomes=lambda a, t, n: 1.0, key="1")
     two = make_job(tmp_path, outcomes=lambda a, t, n: 0.0, key="2")
-    same = sorted(path.name for path in (one / "trials").iterdir())[0]
-    task = Path(one / "trials" / same / "result.json").read_text()
-    for trial in list((two / "trials").iterdir()):
-        name = '"name":"first"'
-        if (name in (trial / "result.json").read_text()) == (name in task):
-            for file in trial.rglob("*.json"):
-                file.write_text(file.read_text().replace(trial.name, same))
-            shutil.move(trial, trial.with_name(same))
+    same = share_trial(one, two, "first")
     bring(project, one)
     bring(project, two)
     assert Trial.objects.filter(client_trial_id=same).count() == 2

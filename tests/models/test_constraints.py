@@ -21,10 +21,21 @@ from benchmarks.models import (
     TaskPin,
     Track,
 )
-from jobs.models import Blob, Execution, ImportRun, Job, JobAgent, Tally, Trial
+from jobs.models import (
+    Blob,
+    Execution,
+    ImportRun,
+    Job,
+    JobAgent,
+    StepChunk,
+    StepIndex,
+    StepText,
+    Tally,
+    Trial,
+)
 from plural_site.accounts.models import Project
 from plural_site.db.frozen import frozen_tables
-from tests.builders import AgentSpec, BenchmarkSpec, category, make_job, track
+from tests.builders import START, AgentSpec, BenchmarkSpec, category, make_job, track
 from tests.importing import bring
 
 OTHER_HASH = "sha256:" + "0" * 64
@@ -40,6 +51,12 @@ def rows(project: Project, tmp_path: Path) -> None:
     make_job(tmp_path, benchmark=BenchmarkSpec(purpose="Another."))
     bring(project, tmp_path)
     ImportRun.objects.update(status="running")
+    trial = Trial.objects.earliest("pk")
+    index = StepIndex.objects.create(
+        execution=trial.executions.get(), path="steps.json", format="atif", version=1, steps=1
+    )
+    StepChunk.objects.create(index=index, number=0, rows=[])
+    StepText.objects.create(job=trial.job, trial=trial, index=index, step=0, part=0, text="words")
 
 
 def again(model: type[models.Model], **changes: Any) -> None:
@@ -85,6 +102,8 @@ CASES = {
     "job_client_id": of(Job),
     "job_state": of(Job, client_job_id="new", state="lost"),
     "job_origin": of(Job, client_job_id="new", origin="dreamt"),
+    "job_set_aside_has_reason": of(Job, client_job_id="new", set_aside_at=START),
+    "job_closed_has_reason": of(Job, client_job_id="new", closed_reason="It was killed."),
     "jobagent_position": of(JobAgent),
     "trial_place": of(Trial, client_trial_id="new"),
     "trial_client_id": of(Trial, attempt=9),
@@ -95,6 +114,9 @@ CASES = {
     "execution_number": of(Execution),
     "tally_key": of(Tally),
     "tally_scope": of(Tally, scope="universe"),
+    "stepindex_file": of(StepIndex),
+    "stepchunk_number": of(StepChunk),
+    "steptext_part": of(StepText),
 }
 
 

@@ -56,9 +56,14 @@ def record(project: Project, store: Path, version: str, *, jobs: int, agents: in
 PAGES = {
     "/": SESSION + 1,
     "/projects/triage": SESSION + PROJECT + 3 + 3,
-    "/projects/triage/benchmarks/demo-bench": SESSION + PROJECT + SELECTED + 8,
-    "/projects/triage/benchmarks/demo-bench@1.0.0": SESSION + PROJECT + SELECTED + 3 + 2 + 1,
-    "/projects/triage/benchmarks/demo-bench@1.0.0?view=categories": SESSION + PROJECT + SELECTED + 3 + 2 + 1,
+    "/projects/triage/benchmarks/demo-bench": SESSION + PROJECT + SELECTED + 9,
+    "/projects/triage/benchmarks/demo-bench@1.0.0/tasks/1": SESSION + PROJECT + SELECTED + 3 + 2 + 6,
+    "/projects/triage/agents": SESSION + PROJECT + 4,
+    "/projects/triage/agents/{agent}": SESSION + PROJECT + 15,
+    "/projects/triage/benchmarks/demo-bench@1.0.0": SESSION + PROJECT + SELECTED + 3 + 2 + 1 + 1,
+    "/projects/triage/benchmarks/demo-bench@1.0.0?view=categories": (
+        SESSION + PROJECT + SELECTED + 3 + 2 + 1 + 1
+    ),
     "/projects/triage/benchmarks/demo-bench@1.0.0/compare": SESSION + PROJECT + SELECTED + 3 + 2,
     "/projects/triage/benchmarks/demo-bench@1.0.0/compare?a={agent}&b={other}": (
         SESSION + PROJECT + SELECTED + 3 + 2 + 2
@@ -79,15 +84,20 @@ PAGES = {
     "/projects/triage/benchmarks/demo-bench@1.0.0/proof?entry={agent}&figure=score&category=some": (
         SESSION + PROJECT + SELECTED + 3 + 2 + 4
     ),
-    "/projects/triage/jobs": SESSION + PROJECT + 3,
-    "/projects/triage/jobs?benchmark=demo-bench&revision=1": SESSION + PROJECT + SELECTED + 3,
-    "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 3,
+    "/projects/triage/jobs": SESSION + PROJECT + 3 + 2,
+    "/projects/triage/jobs?benchmark=demo-bench&revision=1": SESSION + PROJECT + SELECTED + 3 + 2,
+    "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2,
+    "/projects/triage/jobs/{job}?task=t&sort=-cost": SESSION + PROJECT + 3 + 1 + 2 + 6 + 2,
+    "/projects/triage/jobs/{job}/live": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2,
+    "/projects/triage/jobs/{job}/set-aside": SESSION + PROJECT + 3,
     "/projects/triage/trials": SESSION + PROJECT + 3,
     "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION
     + PROJECT
     + SELECTED
     + 3,
-    "/projects/triage/trials/{trial}": SESSION + PROJECT + 2,
+    "/projects/triage/trials/{trial}": SESSION + PROJECT + 2 + 1 + 1 + 5 + 3,
+    "/projects/triage/trials/{trial}?execution=0": SESSION + PROJECT + 2 + 1 + 1 + 5 + 3,
+    "/projects/triage/trials/{trial}/receipt": SESSION + PROJECT + 2 + 1,
     "/projects/triage/trials/{trial}/executions/0/files/result.json": SESSION + PROJECT + 2,
     "/api/v1/benchmarks/demo-bench/revisions/1.0.0/leaderboard?project=triage": SESSION
     + PROJECT
@@ -174,10 +184,14 @@ def test_templates_render_without_queries(
         "jobs/compare.html",
         "jobs/grid.html",
         "jobs/proof.html",
+        "jobs/task.html",
+        "jobs/agent.html",
+        "jobs/agents.html",
         "jobs/jobs.html",
         "jobs/job.html",
         "jobs/trials.html",
         "jobs/trial.html",
+        "jobs/receipt.html",
         "benchmarks/benchmark.html",
         "accounts/home.html",
         "errors/404.html",

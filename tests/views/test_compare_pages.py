@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 
-from plural_site.accounts.models import Project, User
-from tests.builders import AgentSpec, BenchmarkSpec, Outcome, category, failed, make_job, scoring, track
+from plural_site.accounts.models import Project
+from tests.builders import (
+    AgentSpec,
+    BenchmarkSpec,
+    Outcome,
+    agents_named,
+    category,
+    failed,
+    make_job,
+    scoring,
+    track,
+)
 from tests.importing import bring
 
 if TYPE_CHECKING:
-    from tests.conftest import ClientAs
+    pass
 
 BOARD = "/projects/triage/benchmarks/demo-bench@1.0.0"
 TASKS = ("a", "b", "c", "d", "e", "f")
@@ -38,11 +48,6 @@ def happened(agent: str, task: str, attempt: int) -> Outcome | float | None:
     return of_short.get(task)
 
 
-@pytest.fixture
-def visitor(project: Project, ann: User, client_as: ClientAs) -> Client:
-    return client_as(ann)
-
-
 def record(project: Project, folder: Path, agents: tuple[str, ...] = AGENTS, **changes: Any) -> None:
     spec = BenchmarkSpec(
         tasks=TASKS,
@@ -55,7 +60,7 @@ def record(project: Project, folder: Path, agents: tuple[str, ...] = AGENTS, **c
     make_job(
         folder,
         benchmark=spec,
-        agents=[AgentSpec(name=name, model=f"sim/{name}") for name in agents],
+        agents=agents_named(agents),
         attempts=2,
         outcomes=happened,
         track_id="open" if spec.tracks else None,
@@ -137,7 +142,7 @@ def test_the_board_leads_to_both_and_back(project: Project, visitor: Client, tmp
             (pair,) = page_of(visitor, mark.href).pairs
             assert pair.a == row.agent
             if pair.apart:  # alone: 6 : 0, p = 2/2^6; with the other pair of neighbours twice that
-                (note,) = [fact.note for fact in pair.facts if fact.label == "On the board"]
+                (note,) = [fact.figure.note for fact in pair.facts if fact.label == "On the board"]
                 assert "p = 0.0312, adjusted 0.0625" in note
                 assert {pair.a, pair.b} == {"beta", "gamma"}
 

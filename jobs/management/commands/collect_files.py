@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from jobs.import_lock import remove_leftovers
+from jobs.models import ImportRun
+from jobs.removal import remove_files
+from plural_site.db import blobs
+
+
+class Command(BaseCommand):
+    help = "Removes stored files that nothing names any more. Not while an import runs."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        remove_leftovers()
+        if ImportRun.objects.filter(status=ImportRun.Status.RUNNING).exists():
+            raise CommandError("An import is running. Try again when it has ended.")
+        self.stdout.write(f"Removed {remove_files(list(blobs.stored()))} files.")

@@ -1,0 +1,103 @@
+"""What accounts ask of Jobs: their part in the deletion of a project, and words for the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import QuerySet, Sum
+
+from jobs.import_lock import remove_leftovers
+from jobs.models import Blob, Execution, ImportRun, Job, SupersededTrial, Tally, Trial
+from plural_site.accounts.models import Project
+from plural_site.accounts.removal import Counted, Removal
+from plural_site.db import blobs
+
+BATCH = 500
+WORDS = {
+    "job.close": "closed the Job {job}: “{reason}”",
+    "job.count_again": "let the Job {job} count again",
+    "job.open_again": "opened the Job {job} again",
+    "job.set_aside": "set the Job {job} aside: “{reason}”",
+}
+"""How the audit log tells what is done to Jobs."""
+
+
+class JobsRemoval(Removal):
+    frozen = (Blob,)
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        self._candidates: list[str] = []
+        self._unused: list[str] = []
+
+    def counts(self) -> list[Counted]:
+        jobs = Job.objects.filter(project=self.project)
+        size = Blob.objects.filter(digest__in=_packs(jobs)).aggregate(size=Sum("size"))["size"]
+        return [
+            Counted("Jobs", jobs.count()),
+            Counted("Trials", Trial.objects.filter(job__in=jobs).count()),
+            Counted("Bytes in files", size or 0, is_bytes=True),
+        ]
+
+    def hindrance(self) -> str:
+        remove_leftovers()
+        running = ImportRun.objects.filter(project=self.project, status=ImportRun.Status.RUNNING)
+        return "An import into this project is running. Wait until it has ended." if running.exists() else ""
+
+    def remove(self) -> None:
+        jobs = Job.objects.filter(project=self.project)
+        self._candidates = sorted(set(_packs(jobs)) | set(_superseded(jobs)))
+        for job in jobs.only("pk"):  # one by one, since Django reads what it deletes into memory
+            job.delete()
+        ImportRun.objects.filter(project=self.project).delete()
+        Tally.objects.filter(revision__resource__project=self.project).delete()
+
+    def remove_frozen(self) -> None:
+        everywhere = Job.objects.all()
+        kept = set(_superseded(everywhere))
+        for batch in _batches([digest for digest in self._candidates if digest not in kept]):
+            unused = set(batch)
+            unused -= set(Job.objects.filter(pack__in=batch).values_list("pack", flat=True))
+            unused -= set(Execution.objects.filter(pack__in=batch).values_list("pack", flat=True))
+            rows = Blob.objects.filter(digest__in=unused)
+            rows._raw_delete(rows.db)
+            self._unused += sorted(unused)
+
+    def after_commit(self) -> None:
+        remove_files(self._unused)
+
+
+def remove_files(digests: Sequence[str]) -> int:
+    """Removes stored files that no row names, and says how many are gone.
+
+    None while an import runs, which may have brought the same bytes and not said so yet;
+    `manage.py collect_files` finds them later.
+    """
+    removed = 0
+    for batch in _batches(digests):
+        if ImportRun.objects.filter(status=ImportRun.Status.RUNNING).exists():
+            return removed
+        named = set(Blob.objects.filter(digest__in=batch).values_list("digest", flat=True))
+        for digest in batch:
+            if digest not in named:
+                blobs.delete(digest)
+                removed += 1
+    return removed
+
+
+def _packs(jobs: QuerySet[Job]) -> QuerySet[Job, str]:
+    """Digests of the files of `jobs` and of their executions."""
+    executions = Execution.objects.filter(trial__job__in=jobs.values("pk"))
+    own = jobs.order_by().values_list("pack_id", flat=True)
+    return own.union(executions.order_by().values_list("pack_id", flat=True))
+
+
+def _superseded(jobs: QuerySet[Job]) -> Iterator[str]:
+    rows = SupersededTrial.objects.filter(trial__job__in=jobs.values("pk"))
+    for packs in rows.values_list("packs", flat=True).iterator():
+        yield from packs
+
+
+def _batches(digests: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(digests), BATCH):
+        yield digests[start : start + BATCH]
