@@ -29,7 +29,7 @@ from jobs.board import short_hash
 from jobs.compare_links import whole_number
 from jobs.domain.configurations import differences, instructions_diff, settings
 from jobs.domain.percentiles import DEFINITION
-from jobs.filters import HASH_PREFIX
+from jobs.filters import HASH_PREFIX, NO_WORD
 from jobs.links import agent_href
 from jobs.models import Job, JobAgent
 from jobs.rows import OUTCOME_WORDS, source_of, status_words, with_query
@@ -216,7 +216,7 @@ class _Page:
         rows = []
         for (outcome, error, stop), count in [*figures.endings.items()][:ENDINGS_SHOWN]:
             words, tone = OUTCOME_WORDS[outcome]
-            href = self._trials(outcome=outcome, error=error, stop=stop)
+            href = self._trials(outcome=outcome, error=error or NO_WORD, stop=stop or NO_WORD)
             rows.append(
                 EndingRow(
                     outcome=words,

@@ -13,7 +13,7 @@ from benchmarks.domain.scoring import RAN
 from benchmarks.links import revision_label
 from benchmarks.models import Configuration, Resource, Revision
 from benchmarks.selectors import find_benchmark, find_revision
-from jobs.models import Job, JobAgent
+from jobs.models import Job, JobAgent, Trial
 from jobs.querysets import JobQuerySet, TrialQuerySet, counting
 from jobs.rows import OUTCOME_WORDS
 from jobs.tracks import UNTRACKED
@@ -29,6 +29,8 @@ OUTCOME_GROUPS = {
 """Several outcomes that can be asked for by one name, and what they are in words."""
 HASH_PREFIX = re.compile(r"[0-9a-f]{7,64}")
 MOST_TEXT = 200
+NO_WORD = "-"
+"""Asks for Trials without an error code or stop reason."""
 MEASURED = {"cost": ("cost_usd", "with a cost"), "latency": ("latency_seconds", "with a time")}
 
 
@@ -182,6 +184,8 @@ class TrialFilter:
     measured: str
     job: str
     """Ids of the Jobs that alone count, with commas between; '' for all."""
+    error: str = ""
+    stop: str = ""
 
     @classmethod
     def parse(cls, project: Project, query: Mapping[str, str]) -> TrialFilter:
@@ -199,6 +203,8 @@ class TrialFilter:
             outcome=outcome if outcome in OUTCOME_WORDS or outcome in OUTCOME_GROUPS else "",
             measured=measured if measured in MEASURED else "",
             job=job,
+            error=_text(query, "error"),
+            stop=_text(query, "stop"),
         )
 
     @property
@@ -211,7 +217,8 @@ class TrialFilter:
 
     @property
     def query(self) -> dict[str, str]:
-        own = {name: getattr(self, name) for name in ("task", "category", "outcome", "measured", "job")}
+        fields = ("task", "category", "outcome", "measured", "job", "error", "stop")
+        own = {name: getattr(self, name) for name in fields}
         return {**self.source.query, **{name: value for name, value in own.items() if value}}
 
     @property
@@ -228,6 +235,10 @@ class TrialFilter:
             words.append(group[1] if group else OUTCOME_WORDS[self.outcome][0].lower())
         if self.measured:
             words.append(f"finished and {MEASURED[self.measured][1]}")
+        if self.error:
+            words.append(_ended_by("error", self.error))
+        if self.stop:
+            words.append(_ended_by("stop reason", self.stop))
         return tuple(words)
 
     @property
@@ -235,26 +246,35 @@ class TrialFilter:
         return f"Trials: {', '.join(self.words)}" if self.words else "Trials"
 
     def apply(self, trials: TrialQuerySet) -> TrialQuerySet:
+        jobs = self.job.split(",") if self.job else None
         trials = trials.filter(self.source.jobs("job__"))
-        if self.source.revision:
-            chosen = self.job.split(",") if self.job else None
-            trials = trials.filter(counting("job__"), pin__isnull=False).first_copies(chosen)
+        if self.source.revision or self.source.agent:  # what figures are made of, not all that is held
+            trials = trials.filter(counting("job__"), task_position__gt=Trial.UNPLANNED).first_copies(jobs)
         if self.source.agent:
             trials = trials.filter(job_agent__configuration=self.source.agent)
-        if self.job:
-            trials = trials.filter(job__client_job_id__in=self.job.split(","))
+        if jobs:
+            trials = trials.filter(job__client_job_id__in=jobs)
         if self.task:
             trials = trials.filter(Q(pin__name=self.task) | Q(pin__isnull=True, task_name=self.task))
         if self.category:
             trials = trials.filter(pin__categories__slug=self.category)
-        if self.outcome in OUTCOME_GROUPS:
-            trials = trials.filter(outcome__in=OUTCOME_GROUPS[self.outcome][0])
-        elif self.outcome:
-            trials = trials.filter(outcome=self.outcome)
+        return self._ended(trials)
+
+    def _ended(self, trials: TrialQuerySet) -> TrialQuerySet:
+        if self.outcome:
+            outcomes, _ = OUTCOME_GROUPS.get(self.outcome, ((self.outcome,), ""))
+            trials = trials.filter(outcome__in=outcomes)
         if self.measured:
             column = MEASURED[self.measured][0]
             trials = trials.filter(**{f"{column}__isnull": False}, outcome__in=RAN)
+        for column, word in (("error_code", self.error), ("stop_reason", self.stop)):
+            if word:
+                trials = trials.filter(**{column: "" if word == NO_WORD else word})
         return trials
+
+
+def _ended_by(what: str, word: str) -> str:
+    return f"no {what}" if word == NO_WORD else f"{what} {formats.clean_text(word).replace('_', ' ')}"
 
 
 def _text(query: Mapping[str, str], name: str) -> str:

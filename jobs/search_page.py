@@ -178,7 +178,8 @@ class _Page:
         return sorted(rows, key=lambda row: (row.task, places[row.agent], row.attempt, row.trial))
 
     def page(self) -> SearchPage:
-        scope, query, state = self.scope, self.query, progress(self.scope.jobs)
+        scope, query = self.scope, self.query
+        state = progress(scope.jobs) if query.text else Progress(0, 0, 0)
         outcome = self.filters["outcome"]
         listed = [
             row

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,7 +200,7 @@ def on_compare(page: Any) -> Iterable[tuple[str, Numbers]]:
     for pair in page.pairs:
         cost, latency = pair.measures
         for key, side in ((page.rows[0].key, "a"), (pair.key, "b")):
-            numbers = {}
+            numbers: Numbers = {}
             for name, measure in (("cost", cost), ("latency", latency)):
                 figure = getattr(measure, side)
                 numbers |= {name: figure.text, f"{name} of": figure.note}
@@ -258,7 +258,7 @@ def on_proofs(site: Site, row: BoardRow) -> Numbers:
         check_shown(name, proof.page.shown.text, proof, site.low, site.high)
         numbers = {name: proof.page.shown.text}
         ends = ("low", "high") if name == "interval" else (name,)
-        values = [*map(float, proof.exact.values())] or [None] * len(ends)
+        values: Sequence[float | None] = [*map(float, proof.exact.values())] or [None] * len(ends)
         numbers |= unrounded(**dict(zip(ends, values, strict=True)))
         found.update(of_part(prefix, numbers) if prefix else numbers)
 

@@ -550,11 +550,11 @@ def test_outside_text_is_only_text(visitor: Client, trial: Trial, text: str) -> 
     asked = text.encode(errors="replace").decode()
     for query in (
         {},
-        {"q": text},
+        {"q": asked},
         {"q": "alert"},
-        {"file": text},
-        {"go": text},
-        {"fold": text, "page": text, "step": text},
+        {"file": asked},
+        {"go": asked},
+        {"fold": asked, "page": asked, "step": asked},
     ):
         response = visitor.get(address(trial), query)
         body = response.content.decode()
