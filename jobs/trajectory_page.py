@@ -31,7 +31,7 @@ FORMATS = {
     "atif": "ATIF",
     "messages": "Chat messages",
     "episode": "Episode record",
-    "raw": "None known: shown as written",
+    "raw": "Unknown, shown as written",
 }
 FOLDS = (("", "As usual"), ("all", "Fold all"), ("none", "Unfold all"))
 EMPTY_STRIP = StripPart((), 0, 0, 0, 0, (), ())

@@ -31,6 +31,7 @@ MAY_WRITE = {
     "jobs/job_figures.py",
     "jobs/record.py",
     "jobs/removal.py",
+    "jobs/search_texts.py",
     "jobs/step_indexes.py",
     "jobs/tallies.py",
 }

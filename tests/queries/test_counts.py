@@ -86,7 +86,7 @@ PAGES = {
     ),
     "/projects/triage/jobs": SESSION + PROJECT + 3 + 2,
     "/projects/triage/jobs?benchmark=demo-bench&revision=1": SESSION + PROJECT + SELECTED + 3 + 2,
-    "/projects/triage/jobs/{job}/search": SESSION + PROJECT + 3,
+    "/projects/triage/jobs/{job}/search": SESSION + PROJECT + 3 + 1,
     "/projects/triage/benchmarks/demo-bench@1.0.0/search": SESSION + PROJECT + SELECTED + 3 + 1,
     "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2,
     "/projects/triage/jobs/{job}?task=t&sort=-cost": SESSION + PROJECT + 3 + 1 + 2 + 6 + 2,

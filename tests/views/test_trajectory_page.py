@@ -130,7 +130,7 @@ def test_results_stand_under_their_call(visitor: Client, trial: Trial) -> None:
     ]
     results = [
         {"source_call_id": "k2", "content": "second"},
-        {"source_call_id": "k1", "content": "first", "extra": {"exit_code": 1}},
+        {"source_call_id": "k1", "content": "first", "extra": {"is_error": True}},
         {"content": "of no call"},
     ]
     write(trial, [step(1, tool_calls=calls, observation={"results": results})])
