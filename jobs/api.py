@@ -122,7 +122,10 @@ class LeaderboardOut(Schema):
     entries: list[EntryOut]
 
 
-@router.get("/benchmarks/{slug}/revisions/{selector}/leaderboard", response=LeaderboardOut)
+LEADERBOARD = "/benchmarks/{slug}/revisions/{selector}/leaderboard"
+
+
+@router.get(LEADERBOARD, response=LeaderboardOut)
 def leaderboard(
     request: HttpRequest, slug: str, selector: str, track: str = "", tasks: bool = False
 ) -> dict[str, Any]:
@@ -130,3 +133,7 @@ def leaderboard(
     project = project_of(request, Need.READ)
     revision = find_revision(find_benchmark(project, slug), selector)
     return leaderboard_values(load_board(project, revision, BoardState(track=track), with_tasks=tasks))
+
+
+# The server sends the headers of the answer alone.
+router.add_api_operation(LEADERBOARD, ["HEAD"], leaderboard, response=LeaderboardOut, include_in_schema=False)

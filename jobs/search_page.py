@@ -80,7 +80,6 @@ class Scope:
     carried: Mapping[str, str]
     crumbs: tuple[Crumb, ...]
     of: str
-    back_href: str
     is_one_job: bool
 
 
@@ -107,7 +106,6 @@ def job_scope(project: Project, job: Job) -> Scope:
         carried={},
         crumbs=crumbs(project, Crumb(job.client_job_id, own), Crumb("Search")),
         of=job.client_job_id,
-        back_href=own,
         is_one_job=True,
     )
 
@@ -143,7 +141,6 @@ def benchmark_scope(project: Project, revision: Revision, track: str) -> Scope:
             Crumb("Search"),
         ),
         of=f"{label}, {selection.reference or 'no track'}",
-        back_href=board,
         is_one_job=False,
     )
 
@@ -165,6 +162,9 @@ class _Page:
         }
         self.rows = self._rows() if query.text else []
         self.found = search.find(query.text, [row.trial for row in self.rows])
+        there = {PASSED, FAILED, *map(self.verdict, self.rows)} if self.is_judged else ()
+        self.verdicts = [verdict for verdict in VERDICTS if verdict in there]
+        """Columns of the counts."""
 
     def _rows(self) -> list[_Row]:
         trials = self.scope.trials
@@ -195,7 +195,7 @@ class _Page:
             crumbs=scope.crumbs,
             title=f"“{formats.clean_text(query.text)}”" if query.text else "Search Trials",
             of=scope.of,
-            back_href=scope.back_href,
+            is_of_job=scope.is_one_job,
             form=self._form(),
             tips=TIPS,
             words=formats.clean_text(query.text),
@@ -288,7 +288,7 @@ class _Page:
     # Counts -----------------------------------------------------------------------------------------
 
     def _heads(self) -> tuple[str, ...]:
-        return (*VERDICTS.values(), "All") if self.is_judged else ("All",)
+        return (*(VERDICTS[verdict] for verdict in self.verdicts), "All")
 
     def _counts(self) -> Iterator[AgentCounts]:
         totals: dict[tuple[int, str], list[int]] = {}
@@ -305,7 +305,7 @@ class _Page:
                 self.href(agent=value, outcome=""),
                 tuple(
                     self._count(value, verdict, *totals.get((key, verdict), (0, 0)))
-                    for verdict in ((*VERDICTS, "") if self.is_judged else ("",))
+                    for verdict in (*self.verdicts, "")
                 ),
             )
 

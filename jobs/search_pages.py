@@ -66,7 +66,8 @@ class SearchPage:
     title: str
     of: str
     """What is searched, e.g. the Job's id."""
-    back_href: str
+    is_of_job: bool
+    """Of one Job; else of a Benchmark."""
     form: SearchForm
     tips: tuple[str, ...]
     words: str

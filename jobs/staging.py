@@ -184,7 +184,7 @@ def stage(
         closing(Spool(folder / "trials", in_memory=in_memory)) as spool,
         closing(Segments(folder)) as segments,
     ):
-        for number, trial in enumerate(iter_trials(source, header)):
+        for number, trial in enumerate(iter_trials(source, header, folder)):
             if number % BEAT_EVERY == 0:
                 beat()
             _check(trial, f"{source.label}/trials/{trial.trial_id}/result.json")
@@ -203,7 +203,7 @@ def stage(
             else:
                 for execution in trial.executions:
                     execution.pack.spool.close()
-        pack = segments.add(pack_job_files(source))
+        pack = segments.add(pack_job_files(source, folder))
     return StagedJob(
         header, source.label, spool, tuple(segments.done), pack, counts[Change.NEW], counts[Change.GROWN]
     )

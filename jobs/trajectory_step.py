@@ -114,5 +114,4 @@ def _safe(response: HttpResponseBase, kind: str) -> HttpResponseBase:
     response.headers["Content-Type"] = kind
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Cache-Control"] = "private, max-age=3600"
     return response

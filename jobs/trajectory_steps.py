@@ -224,16 +224,16 @@ class _Step:
         return [*found, formats.bytes_text(row.size)]
 
     def _blocks_words(self) -> str:
-        shown = len(self.blocks)
-        if shown >= len(self.step.blocks):
-            return ""
-        of = f"of {formats.count(len(self.step.blocks))}"
-        if len(self.step.blocks) == STEP_BLOCKS and self.look.blocks is None:
-            of = f"of {STEP_BLOCKS} or more"
+        """A page of steps gets no more than `STEP_BLOCKS` parts of each, so that many may not be all."""
+        shown, all_of_them = len(self.blocks), len(self.step.blocks)
         if self.look.blocks is None:
-            return f"These are the first {shown} {of} parts."
+            is_all = shown == all_of_them and shown < STEP_BLOCKS
+            return "" if is_all else f"These are the first {shown} parts."
+        if shown >= all_of_them:
+            return ""
         first = self.look.blocks[0]
-        return f"Parts {formats.count(first + 1)} to {formats.count(first + shown)} {of}."
+        last = formats.count(first + shown)
+        return f"Parts {formats.count(first + 1)} to {last} of {formats.count(all_of_them)}."
 
     # Blocks ----------------------------------------------------------------------------------------
 

@@ -39,8 +39,8 @@ MIDDLEWARE = [
     "plural_site.middleware.request_id",
     "plural_site.middleware.response_headers",
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",  # before static files are answered: they carry the policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

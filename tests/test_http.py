@@ -260,3 +260,4 @@ def test_static_files_are_served_without_collecting(client: Client) -> None:
     response = client.get("/static/css/tokens.css")
     assert response.status_code == 200
     assert b"--page" in b"".join(response)
+    assert "script-src 'self'" in response.headers["Content-Security-Policy"]

@@ -56,6 +56,19 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Rows whose details are open stay so when a swap brings the table anew.
+let openRows = [];
+document.addEventListener("htmx:beforeSwap", () => {
+  const open = document.querySelectorAll("tbody[id] .row-toggle[open]");
+  openRows = Array.from(open, (toggle) => toggle.closest("tbody").id);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  for (const id of openRows) {
+    const toggle = document.getElementById(id)?.querySelector(".row-toggle");
+    if (toggle) toggle.open = true;
+  }
+});
+
 document.addEventListener("htmx:beforeRequest", (event) => {
   event.detail.target.setAttribute("aria-busy", "true");
 });

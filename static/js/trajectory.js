@@ -175,6 +175,7 @@ function begin() {
   const isShown = CSS.supports("selector(::details-content)");
   if (outline && !isShown && matchMedia("(min-width: 62.01rem)").matches) outline.open = true;
   unfoldTarget(location.hash);
+  if (!location.hash) document.querySelector(".step[aria-current]")?.scrollIntoView();
   highlight();
 }
 

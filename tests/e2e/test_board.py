@@ -51,9 +51,30 @@ def test_from_the_first_page_to_a_file(reader: Page, site: Site) -> None:
     reader.get_by_role("region", name="Trials").get_by_role("link", name="bill-proration").first.click()
     expect(reader.get_by_role("heading", level=1)).to_contain_text("bill-proration")
     expect(reader.get_by_text("it counts as it is")).to_be_visible()
-    reader.get_by_role("link", name="artifacts/state.json").click()
+    reader.get_by_role("link", name="artifacts/state.json", exact=True).click()
     assert "{" in reader.inner_text("body")
     assert reader.url.endswith("/artifacts/state.json")
+
+
+def test_open_rows_stay_open_when_the_table_is_sorted_or_filtered(reader: Page) -> None:
+    reader.goto(BOARD)
+    mark(reader)
+    details = reader.get_by_text("What became of the attempts")
+    expect(details.first).to_be_hidden()
+    reader.locator("tbody.entry", has_text="quick").locator("summary").click()
+    expect(details.filter(visible=True)).to_have_count(1)
+    for key in ("Cost", "Success"):
+        reader.get_by_role("columnheader", name=key).get_by_role("link").click()
+        expect(reader.locator("th[aria-sort]")).to_contain_text(key)
+        expect(details.filter(visible=True)).to_have_count(1)
+    expect(reader.locator("tbody.entry", has_text="quick").locator(".row-toggle")).to_have_attribute(
+        "open", ""
+    )
+    reader.locator("tbody.entry", has_text="quick").locator("summary").click()
+    reader.get_by_role("columnheader", name="Cost").get_by_role("link").click()
+    expect(reader.locator("th[aria-sort]")).to_contain_text("Cost")
+    expect(details.filter(visible=True)).to_have_count(0)
+    assert is_same_document(reader)
 
 
 def test_sorting_reorders_and_keeps_the_ranks(reader: Page) -> None:

@@ -435,6 +435,15 @@ def outcome(ask: Callable[[folders.Folder, str], object], folder: folders.Folder
         return str(error)
 
 
+@pytest.mark.parametrize("squeeze", [bytes, gzip.compress])
+@pytest.mark.parametrize("data", [b"", b"Not an archive.\n", b"{}" * 5000, bytes(range(256)) * 8])
+def test_text_given_as_an_archive_is_called_none(
+    data: bytes, squeeze: Callable[[bytes], bytes], tmp_path: Path, refused: Refused
+) -> None:
+    (tmp_path / "notes.txt").write_bytes(squeeze(data))
+    assert refused(tmp_path / "notes.txt").message == "is not a tar.gz, tar or zip archive"
+
+
 def test_archive_that_is_cut_short(project: Path, tmp_path: Path, refused: Refused) -> None:
     for pack in (pack_tar, pack_tar_gz, pack_zip):
         pack(project, tmp_path / "whole", "project")

@@ -82,6 +82,8 @@ def test_file_that_is_not_a_json_object(
         ("NaN", "extra[1]", "NaN"),
         ("-Infinity", "extra[1]", "-Infinity"),
         ("1e999", "extra[1]", "too large"),
+        ("9" * 250 + "e99", "extra[1]", "too large"),
+        ("-" + "9" * 250 + ".5e99", "extra[1]", "too large"),
         ('"\\ud800"', "extra[1]", "surrogate"),
         ('{"\\udfff": 1}', "extra[1].\ufffd", "surrogate"),
         ("[" * 200 + "]" * 200, "extra", "nested"),

@@ -574,6 +574,13 @@ def test_rubbish_in_addresses_is_never_an_error_of_ours(
     assert visitor.get(f"{HOME}/trials/{trial}/executions/{'9' * 40}/files/result.json").status_code == 404
 
 
+def test_head_answers_as_get_does(recorded: None, visitor: Client) -> None:
+    for path in (HOME, BOARD, f"{BOARD}/leaderboard.csv", f"{REVISIONS}/1/leaderboard?project=triage"):
+        head, get = visitor.head(path), visitor.get(path)
+        assert (head.status_code, get.status_code, head.content) == (200, 200, b""), path
+        assert head.headers["Content-Type"] == get.headers["Content-Type"]
+
+
 def test_cursors_made_up_by_hand_give_a_page(recorded: None, visitor: Client) -> None:
     made_up: list[list[Any]] = [
         [10**30, 0, 0, 0],

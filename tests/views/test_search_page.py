@@ -99,6 +99,12 @@ def test_counts_say_who_passed_and_who_failed(visitor: Client, job: Job) -> None
     assert "at or above 100.0 %; an agent failure counts as 0.0 %" in page.passed_words
 
 
+def test_what_every_trial_is_needs_no_column(visitor: Client, project: Project, tmp_path: Path) -> None:
+    page = page_of(visitor, path_of(recorded(project, tmp_path, outcomes=lambda *_: 1.0)), q="refund")
+    assert page.heads == ("Passed", "Failed", "All")
+    assert counts(page)["calm"] == ["2 of 4", "–", "2 of 4"]
+
+
 def test_without_a_pass_mark_nothing_passes_or_fails(
     visitor: Client, project: Project, tmp_path: Path
 ) -> None:

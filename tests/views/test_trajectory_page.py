@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -402,6 +403,7 @@ def test_a_step_with_a_thousand_results(visitor: Client, trial: Trial) -> None:
     write(trial, [step(1, tool_calls=calls, observation={"results": results}), step(2)])
     shown, other = page_of(visitor, trial).steps
     assert len(all_blocks(shown)) == 50
+    assert (shown.blocks_words, other.blocks_words) == ("These are the first 50 parts.", "")
     assert shown.calls == (("grep", "× 49+"),)
     assert any("1951 more parts" in remark for remark in shown.remarks)
     assert len(all_blocks(other)) == 3
@@ -540,8 +542,8 @@ def test_outside_text_is_only_text(visitor: Client, trial: Trial, text: str) -> 
             ]
         },
         extra={"error": text, "reward": text},
-        **{text: text},
     )
+    everywhere[text] = text
     whole = atif(
         [everywhere], agent={"name": text, "version": text, "model_name": text}, notes=text, session_id=text
     )
@@ -594,6 +596,24 @@ def test_broken_steps_are_shown_as_they_are(visitor: Client, trial: Trial) -> No
     page, _ = get(visitor, trial)
     assert len(page.steps) == 7
     assert said(page.steps[0]) == '"text"'
+
+
+def test_templates_make_no_queries(visitor: Client, trial: Trial, project: Project) -> None:
+    write(trial, [step(1)])
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a template asks the database")
+
+    compare = f"/projects/triage/trajectories/compare?a={trial.client_trial_id}&b={trial.client_trial_id}"
+    ways = {
+        "jobs/trajectory.html": address(trial, "?q=look"),
+        "jobs/step.html": address(trial, "/steps/1"),
+        "jobs/trajectory_compare.html": compare,
+    }
+    for template, way in ways.items():
+        context = {"page": visitor.get(way).context["page"], "project": project}
+        with connection.execute_wrapper(refuse):
+            assert "Step" in render_to_string(template, context)
 
 
 # Who, and at what cost --------------------------------------------------------------------------------

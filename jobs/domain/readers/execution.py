@@ -40,11 +40,13 @@ class TrialFiles:
 
 
 class ExecutionReader:
-    """Reads one open execution folder into a pack and a ParsedExecution."""
+    """Reads one open execution folder into an empty pack and a ParsedExecution."""
 
-    def __init__(self, folder: Folder, number: int, *, is_final: bool, notes: list[Note]) -> None:
+    def __init__(
+        self, folder: Folder, number: int, pack: PackBuilder, *, is_final: bool, notes: list[Note]
+    ) -> None:
         self.folder, self.number, self.is_final, self.notes = folder, number, is_final, notes
-        self.pack = PackBuilder()
+        self.pack = pack
         self.trajectory = atif.Trajectory()
 
     def read(self, known: TrialFiles, trial_id: str, job_id: str, reviews: Folder | None) -> ParsedExecution:

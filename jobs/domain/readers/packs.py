@@ -6,6 +6,7 @@ import hashlib
 import io
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, TypeVar
 
 from jobs.domain.parsed import ImportProblemError, Pack, StoredFile
@@ -33,9 +34,13 @@ def media_type_of(path: str) -> str:
 
 
 class PackBuilder:
-    """Collects files; `finish` gives the pack, `close` throws an unfinished one away."""
+    """Collects files; `finish` gives the pack, `close` throws an unfinished one away.
 
-    def __init__(self) -> None:
+    What memory isn't to hold goes into a nameless file in `scratch`, by default the system's folder.
+    """
+
+    def __init__(self, scratch: Path | None = None) -> None:
+        self._scratch = scratch
         self._chunks: list[bytes] = []
         self._spool: IO[bytes] | None = None
         self._size = 0
@@ -87,7 +92,7 @@ class PackBuilder:
             return
         self._chunks.append(data)
         if self._size > IN_MEMORY:
-            self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - the pack's consumer closes it
+            self._spool = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - the pack's consumer closes it
             self._spool.writelines(self._chunks)
             self._chunks.clear()
 

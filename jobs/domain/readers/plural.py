@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from jobs.domain.parsed import Pack
 from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.header import read_header
@@ -13,9 +15,9 @@ __all__ = ["iter_trials", "pack_job_files", "read_header"]
 _JOB_FILES = ("run.json", "config.json", "lock.json", "events.jsonl", "result.json", "cancel")
 
 
-def pack_job_files(job: JobFolder) -> Pack:
-    """The Job's own files, without its Trials. The caller closes the pack's spool."""
-    pack = PackBuilder()
+def pack_job_files(job: JobFolder, scratch: Path | None = None) -> Pack:
+    """The Job's own files, without its Trials. The caller closes the pack's spool; see `PackBuilder`."""
+    pack = PackBuilder(scratch)
     try:
         with job.open() as folder:
             names = folder.entries()[0]

@@ -42,10 +42,14 @@ def members(read: Callable[[int], bytes]) -> Iterator[TarMember]:
     `read(n)` gives exactly n bytes, or fewer at the end of the stream.
     """
     name, size = b"", -1
+    is_first = True
     while True:
-        header = _read(read, BLOCK)
+        header = _read(read, BLOCK, "is not a tar.gz, tar or zip archive" if is_first else "is cut short")
         if not any(header):
             return
+        if is_first and not _is_header(header):
+            raise TarError("is not a tar.gz, tar or zip archive")
+        is_first = False
         _check_sum(header)
         kind = header[156:157]
         stated = _number(header[124:136])
@@ -68,11 +72,20 @@ def padding(size: int) -> int:
     return -size % BLOCK
 
 
-def _read(read: Callable[[int], bytes], size: int) -> bytes:
+def _read(read: Callable[[int], bytes], size: int, otherwise: str = "is cut short") -> bytes:
     data = read(size)
     if len(data) < size:
-        raise TarError("is cut short")
+        raise TarError(otherwise)
     return data
+
+
+def _is_header(block: bytes) -> bool:
+    """Whether a tar may start so: by its mark or, as the oldest have none, by its checksum."""
+    try:
+        _check_sum(block)
+    except TarError:
+        return block[257:262] == b"ustar"
+    return True
 
 
 def _extension(read: Callable[[int], bytes], size: int) -> bytes:

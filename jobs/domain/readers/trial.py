@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 from jobs.domain.parsed import (
     ImportProblemError,
@@ -16,6 +17,7 @@ from jobs.domain.parsed import (
 from jobs.domain.readers import atif, strict_json
 from jobs.domain.readers.execution import RESULT_LIMIT, ExecutionReader, TrialFiles, selection
 from jobs.domain.readers.folders import Folder, JobFolder, join
+from jobs.domain.readers.packs import PackBuilder
 from jobs.domain.readers.progress import status_of
 from jobs.domain.readers.strict_json import Fields
 
@@ -24,8 +26,11 @@ _TRIAL_ID = re.compile(r"trl_[0-9a-zA-Z_-]{1,120}", re.ASCII)
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,5}", re.ASCII)
 
 
-def iter_trials(job: JobFolder, header: JobHeader) -> Iterator[ParsedTrial]:
-    """Trials by id. The consumer closes each one's packs. A planned Trial without a result is no attempt."""
+def iter_trials(job: JobFolder, header: JobHeader, scratch: Path | None = None) -> Iterator[ParsedTrial]:
+    """Trials by id. The consumer closes each one's packs. A planned Trial without a result is no attempt.
+
+    `scratch`: where packs go that memory isn't to hold.
+    """
     with job.open() as folder:
         if "trials" not in folder.entries()[1]:
             return
@@ -41,7 +46,7 @@ def iter_trials(job: JobFolder, header: JobHeader) -> Iterator[ParsedTrial]:
                     label = strict_json.shown(join(trials.label, name))
                     raise ImportProblemError(label, "", "is not called like a Trial (trl_…)")
                 with trials.folder(name) as trial:
-                    parsed = _TrialReader(trial, name, header, places).read()
+                    parsed = _TrialReader(trial, name, header, places, scratch).read()
                 if parsed is not None:
                     yield parsed
 
@@ -74,8 +79,11 @@ class _Places:
 
 
 class _TrialReader:
-    def __init__(self, folder: Folder, trial_id: str, header: JobHeader, places: _Places) -> None:
+    def __init__(
+        self, folder: Folder, trial_id: str, header: JobHeader, places: _Places, scratch: Path | None
+    ) -> None:
         self.folder, self.trial_id, self.header, self.places = folder, trial_id, header, places
+        self.scratch = scratch
         self.notes: list[Note] = []
         self.executions: list[ParsedExecution] = []
         self.trajectory = atif.Trajectory()
@@ -111,7 +119,8 @@ class _TrialReader:
             for number in numbers:
                 is_final = number == final
                 with parent.folder(str(number)) as folder:
-                    reader = ExecutionReader(folder, number, is_final=is_final, notes=self.notes)
+                    pack = PackBuilder(self.scratch)
+                    reader = ExecutionReader(folder, number, pack, is_final=is_final, notes=self.notes)
                     parsed = reader.read(
                         known, self.trial_id, self.header.job_id, reviews if is_final else None
                     )

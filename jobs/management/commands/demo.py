@@ -11,6 +11,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from jobs.imports import import_path
+from jobs.models import Job
+from jobs.search_texts import index_texts
 from plural_site.accounts.actions import create_project, create_user, personal_account, set_password
 from plural_site.accounts.models import Project, User
 from plural_site.accounts.tokens import sign_in_path
@@ -43,6 +45,7 @@ class Command(BaseCommand):
         report = import_path(project=project, actor=user, path=RECORDED)
         if not report.landed:
             raise CommandError(f"The demo Jobs did not all land: {report.problems[0]}")
+        index_texts(list(Job.objects.visible(project).values_list("pk", flat=True)))
         is_set = settings.PLURAL_SITE_URL != DEFAULT_URL
         origin = settings.PLURAL_SITE_URL if is_set else f"http://127.0.0.1:{port}"
         self.stdout.write(

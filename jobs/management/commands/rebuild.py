@@ -13,7 +13,8 @@ from benchmarks.actions import lock_project
 from benchmarks.models import Revision
 from jobs import tallies
 from jobs.management.board import find_project
-from jobs.models import Execution, JobAgent, Tally
+from jobs.models import Execution, Job, JobAgent, Tally
+from jobs.search_texts import index_texts, progress
 from jobs.step_indexes import rebuild_indexes
 from plural_site.accounts.models import Project
 from plural_site.formats import clean_text
@@ -21,26 +22,28 @@ from plural_site.formats import clean_text
 BATCH = 100
 SAY_EVERY = 2.0
 """Seconds."""
+MOST_IDLE = 100
+"""Times in a row that no Trial could be finished, for a very large trajectory or a busy database."""
 
 
 class Command(BaseCommand):
     help = (
         "Makes derived rows anew: the figures of every leaderboard and the step index of every Trial's "
-        "trajectory. Evidence is only read. Without --tallies or --steps it makes both."
+        "trajectory; and makes the search index of what isn't in it yet. Evidence is only read. Without "
+        "--tallies, --steps or --search it makes all."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", metavar="SLUG", help="only this project")
         parser.add_argument("--tallies", action="store_true", help="only figures of leaderboards")
         parser.add_argument("--steps", action="store_true", help="only step indexes")
+        parser.add_argument("--search", action="store_true", help="only the search index, ahead of questions")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = find_project(options["project"]) if options["project"] else None
-        both = options["tallies"] == options["steps"]
-        if both or options["tallies"]:
-            self._tallies(project)
-        if both or options["steps"]:
-            self._steps(project)
+        makers = {"tallies": self._tallies, "steps": self._steps, "search": self._search}
+        for name in [name for name in makers if options[name]] or makers:
+            makers[name](project)
 
     def _tallies(self, project: Project | None) -> None:
         boards = _boards(project)
@@ -75,6 +78,17 @@ class Command(BaseCommand):
                 self.stdout.write(f"[{done}/{total}] {indexed} trajectories indexed")
         self.stdout.write(
             f"Trajectories: {indexed} indexed, {without} executions without one, {bad} that can't be read."
+        )
+
+    def _search(self, project: Project | None) -> None:
+        landed = Job.objects.filter(state="ready")
+        jobs = list((landed.filter(project=project) if project else landed).values_list("pk", flat=True))
+        idle = 0
+        while not (state := progress(jobs)).is_done and idle < MOST_IDLE:
+            idle = 0 if index_texts(jobs, SAY_EVERY) else idle + 1
+            self.stdout.write(f"[{state.indexed}/{state.total}] Trials can be searched")
+        self.stdout.write(
+            f"Search: {state.indexed} of {state.total} Trials indexed, {state.unread} that can't be read."
         )
 
 
