@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,11 @@ class TrialLinks:
         return self._with(address, download=1 if download else None)
 
     def trajectory(self, execution: int | None = None) -> str:
-        """'' where the site has no such page."""
-        try:
-            path = reverse("jobs:trajectory", args=[self.project, self.trial])
-            return self._with(path, execution=execution)
-        except NoReverseMatch:
-            return ""
+        return self._with(reverse("jobs:trajectory", args=[self.project, self.trial]), execution=execution)
+
+    def compare(self) -> str:
+        path = reverse("jobs:compare-trajectories", args=[self.project])
+        return f"{path}?{urlencode({'a': self.trial})}"
 
     def _with(self, path: str, **query: int | None) -> str:
         given = {name: value for name, value in query.items() if value is not None}

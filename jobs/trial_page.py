@@ -18,6 +18,7 @@ from jobs.models import Execution, Trial
 from jobs.pages import Fact
 from jobs.rows import OUTCOME_WORDS, source_of, trial_row
 from jobs.selectors import note_words, scoring_of
+from jobs.step_indexes import trajectory_files
 from jobs.stored_files import StoredFiles
 from jobs.tracks import UNTRACKED
 from jobs.trial_config import TrialConfig
@@ -45,7 +46,6 @@ MOST_ERROR = 1000
 MOST_RECORD = 8 * 1024 * 1024
 ERRORS_SIZE, RECORD_SIZE, RECORD_NODES = 40_000, 60_000, 400
 TONES = {"succeeded": "good", "failed": "bad", "awaiting_review": "info"}
-TRAJECTORIES = ("artifacts/atif-trajectory.json", "artifacts/trajectory.json")
 SHOWN_ELSEWHERE = ("verifier_results", "receipt", "error_message")
 """Parts of a result.json that have a place of their own on the page."""
 RECEIPT_SHOWN = ("model", "placement", "harness_grant", "runtime_provider", "runtime_identity", "mode")
@@ -147,6 +147,7 @@ class _Page:
             attempts=marks,
             attempts_more=more,
             trajectory=self._trajectory(),
+            compare_href=self.links.compare(),
             executions=executions,
             executions_total=total,
             shown=execution.number,
@@ -245,12 +246,10 @@ class _Page:
         return facts
 
     def _trajectory(self) -> Figure:
-        href = self.links.trajectory(None if self.execution.is_final else self.execution.number)
-        if not href:
-            return Figure("")
-        if any(self.stored.get(path) for path in TRAJECTORIES):
-            return Figure("Open the trajectory", href=href)
-        return Figure(formats.DASH, "This execution left no trajectory")
+        if not trajectory_files(self.execution):
+            return Figure(formats.DASH, "This execution left no trajectory")
+        number = None if self.execution.is_final else self.execution.number
+        return Figure("Open the trajectory", href=self.links.trajectory(number))
 
     # Executions ------------------------------------------------------------------------------------
 

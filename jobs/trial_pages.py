@@ -252,7 +252,8 @@ class TrialPage:
     attempts: tuple[AttemptMark, ...]
     attempts_more: int
     trajectory: Figure
-    """A link, or why there is none; without text where the site has no such page."""
+    """A link, or why there is none."""
+    compare_href: str
     executions: tuple[ExecutionRow, ...]
     executions_total: int
     shown: int
