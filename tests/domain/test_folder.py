@@ -334,7 +334,7 @@ def test_ignored_files_are_no_content(check: Check) -> None:
 VALUES = st.sampled_from(
     [None, True, 0, -1, 2, 0.5, 1e308, 2**70, "", "x", "1", "none", "é\n", "../x"]
     + [[], ["x"], [[]], {}, {"a": {}}]
-)
+).map(copy.deepcopy)  # what was put in is changed by the next change
 NAMES = st.sampled_from(
     ["limits", "title", "metadata", "tracks", "party", "resources", "criteria", "apps", "x"]
     + ["seat_instructions", "runtime", "readme", "scoring"]
