@@ -56,6 +56,12 @@ def recorded(project: Project, folder: Path, say: Say = said, **job: Any) -> Job
     return made
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine, one request indexes all, but where a test says otherwise."""
+    monkeypatch.setattr(views_search, "INDEX_SECONDS", 600)
+
+
 @pytest.fixture
 def job(project: Project, tmp_path: Path) -> Job:
     return recorded(project, tmp_path)
