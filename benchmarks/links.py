@@ -27,3 +27,8 @@ def task_href(project: Project, revision: Revision, position: int, **query: str)
     """
     path = f"{board_href(project, revision)}/tasks/{position}"
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def search_href(project: Project, revision: Revision) -> str:
+    """Search over the Trials of a release. Needs the revision's resource and release."""
+    return f"{board_href(project, revision)}/search"

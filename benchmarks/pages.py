@@ -92,6 +92,7 @@ class BenchmarkPage:
     number: int
     content_hash: str
     board_href: str
+    search_href: str
     description: str
     purpose: str
     success: str

@@ -13,7 +13,7 @@ from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
 from benchmarks.domain.difficulty import SCALE, difficulty
 from benchmarks.domain.tracks import check_limits, describe_scoring, describe_track
 from benchmarks.domain.types import Track
-from benchmarks.links import board_href, task_href
+from benchmarks.links import board_href, search_href, task_href
 from benchmarks.models import Kind, Resource, Revision, TaskPin
 from benchmarks.pages import (
     BenchmarkPage,
@@ -65,6 +65,7 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
         number=revision.number,
         content_hash=revision.content_hash,
         board_href=board_href(project, revision),
+        search_href=search_href(project, revision),
         description=formats.clean_text(rules.description),
         purpose=formats.clean_text(rules.purpose),
         success=formats.clean_text(rules.success),
@@ -90,9 +91,7 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
     )
 
 
-def _tasks(
-    project: Project, revision: Revision, rules: BenchmarkRules, pins: list[TaskPin]
-) -> list[TaskRow]:
+def _tasks(project: Project, revision: Revision, rules: BenchmarkRules, pins: list[TaskPin]) -> list[TaskRow]:
     shared = Counter(pin.task_digest for pin in pins)
     track = rules.default_track
     query = {"track": track.reference} if track else {}

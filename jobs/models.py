@@ -409,7 +409,7 @@ class StepText(models.Model):
 
 
 class TextMark(models.Model):
-    """How far the texts of a final execution are indexed (derived). Without `index`: it left no trajectory."""
+    """How far the texts of a final execution are indexed (derived). No `index`: it left no trajectory."""
 
     execution = models.OneToOneField(
         Execution, primary_key=True, on_delete=models.CASCADE, related_name="text_mark"
