@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
@@ -42,12 +42,14 @@ def record_revisions(
     definitions: Sequence[Definition],
     actor: User | None = None,
     held: Mapping[str, Revision] = MappingProxyType({}),
+    anew: Collection[str] = (),
 ) -> tuple[dict[str, Revision], set[str]]:
     """The revision of each content in the project, by content hash, and which hashes were made now.
 
     Call inside a transaction that holds the project (`lock_project`). A definition comes after what it
     depends on. A version that another content of the resource holds is left to it. `held`: revisions of
-    the project that are at hand already, by content hash.
+    the project that are at hand already, by content hash. `anew`: hashes to make although some other
+    resource holds them.
     Raises DomainError where a dependency is missing. A fixed number of queries, whatever their number.
     """
     wanted = {definition.content_hash: definition for definition in definitions}
@@ -55,7 +57,7 @@ def record_revisions(
     hashes = [*wanted, *(needed - wanted.keys())]
     found = {digest: held[digest] for digest in hashes if digest in held}
     found |= _held(project, [digest for digest in hashes if digest not in found])
-    missing = [definition for digest, definition in wanted.items() if digest not in found]
+    missing = [wanted[digest] for digest in wanted if digest in anew or digest not in found]
     if not missing:
         return found, set()
     made = _make_revisions(_resources(project, missing), missing, actor)
@@ -153,10 +155,23 @@ def record_benchmark(
 
     `tasks`: (name, version, content hash) in order; their revisions must be there. Raises DomainError
     where the declared rules are broken, or where a track's rules differ from those that the Benchmark
-    already holds under the same `id@version`.
+    already holds under the same `id@version`. A definition with a slug belongs to that Benchmark, whoever
+    else in the project holds the same content; one without to the Benchmark that holds it already.
     """
-    found, made = record_revisions(project=project, definitions=[definition], actor=actor, held=held)
-    revision = found[definition.content_hash]
+    digest = definition.content_hash
+    if definition.slug:
+        own = Revision.objects.filter(resource__project=project, resource__kind=definition.kind)
+        own = own.filter(resource__slug=_slug(definition), content_hash=digest)
+        if revision := own.select_related("release", "resource").first():
+            return revision, False
+    found, made = record_revisions(
+        project=project,
+        definitions=[definition],
+        actor=actor,
+        held=held,
+        anew={digest} if definition.slug else (),
+    )
+    revision = found[digest]
     if not made:
         return revision, False
     rules = rules_from_content(definition.content)

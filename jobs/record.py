@@ -186,7 +186,7 @@ def _record_definitions(target: Target, header: JobHeader, notes: list[Note]) ->
         digest = header.benchmark.content_hash
         found[digest], is_new = record_benchmark(
             project=target.project,
-            definition=replace(header.benchmark, slug=target.slugs.get(digest, header.benchmark_slug)),
+            definition=replace(header.benchmark, slug=header.benchmark_slug or target.slugs.get(digest, "")),
             tasks=[(task.name, task.version, task.content_hash) for task in header.tasks],
             held=held | found,
         )

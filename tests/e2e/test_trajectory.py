@@ -210,7 +210,7 @@ def test_a_picture_is_drawn(walker: Page, trials: tuple[str, str]) -> None:
     walker.goto(f"{address(trials[0])}/steps/4")
     picture = walker.get_by_role("img", name=re.compile("^Picture"))
     picture.scroll_into_view_if_needed()
-    walker.wait_for_function("document.querySelector('.picture img').naturalWidth === 1")
+    expect(picture).to_have_js_property("naturalWidth", 1)
     walker.get_by_text("50 more lines").click()
     expect(walker.locator("#step-4 .more-text pre")).to_contain_text("89")
 
