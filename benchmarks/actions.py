@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from django.db.models import Q
 
-from benchmarks.domain.definitions import rules_from_content
+from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
 from benchmarks.domain.identity import canonical_jcs, rules_hash
 from benchmarks.domain.tracks import check_release_rules
 from benchmarks.domain.types import Definition, DomainError
@@ -159,11 +159,8 @@ def record_benchmark(
     else in the project holds the same content; one without to the Benchmark that holds it already.
     """
     digest = definition.content_hash
-    if definition.slug:
-        own = Revision.objects.filter(resource__project=project, resource__kind=definition.kind)
-        own = own.filter(resource__slug=_slug(definition), content_hash=digest)
-        if revision := own.select_related("release", "resource").first():
-            return revision, False
+    if own := _own_revision(project, definition):
+        return own, False
     found, made = record_revisions(
         project=project,
         definitions=[definition],
@@ -175,6 +172,25 @@ def record_benchmark(
     if not made:
         return revision, False
     rules = rules_from_content(definition.content)
+    _declare_rules(revision, rules, found, tasks)
+    _declare_tracks(revision)
+    return revision, True
+
+
+def _own_revision(project: Project, definition: Definition) -> Revision | None:
+    if not definition.slug:
+        return None
+    own = Revision.objects.filter(resource__project=project, resource__kind=definition.kind)
+    own = own.filter(resource__slug=_slug(definition), content_hash=definition.content_hash)
+    return own.select_related("release", "resource").first()
+
+
+def _declare_rules(
+    revision: Revision,
+    rules: BenchmarkRules,
+    found: Mapping[str, Revision],
+    tasks: Sequence[tuple[str, str, str]],
+) -> None:
     names = [name for name, _, _ in tasks]
     if problems := check_release_rules(
         names, rules.categories, rules.scoring, rules.tracks, rules.default_view
@@ -209,8 +225,6 @@ def record_benchmark(
         for row, category in zip(categories, rules.categories, strict=True)
         for name in dict.fromkeys(category.tasks)
     )
-    _declare_tracks(revision)
-    return revision, True
 
 
 def _declare_tracks(revision: Revision) -> None:

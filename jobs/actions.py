@@ -8,6 +8,7 @@ from django.utils import timezone
 from benchmarks.actions import lock_project
 from benchmarks.domain.types import DomainError
 from jobs import tallies
+from jobs.job_figures import record_figures
 from jobs.models import Job
 from jobs.record import NO_RESULT
 from plural_site.accounts.actions import record
@@ -66,6 +67,7 @@ def close_job(*, actor: User, project: Project, job_id: str, reason: str) -> Job
     job.closed_at, job.closed_by, job.closed_reason = timezone.now(), actor, reason
     _save(job, "closed")
     record(actor, "job.close", job, project=project, job=job_id, reason=reason)
+    _rebuild(job)
     return job
 
 
@@ -79,6 +81,7 @@ def open_again(*, actor: User, project: Project, job_id: str) -> Job:
     job.closed_at, job.closed_by, job.closed_reason = None, None, ""
     _save(job, "closed")
     record(actor, "job.open_again", job, project=project, job=job_id, was_closed_for=reason)
+    _rebuild(job)
     return job
 
 
@@ -103,5 +106,6 @@ def _save(job: Job, what: str) -> None:
 
 
 def _rebuild(job: Job) -> None:
+    record_figures(job)
     if job.revision:
         tallies.rebuild(job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True))

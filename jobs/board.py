@@ -13,12 +13,14 @@ from benchmarks.domain.types import Scoring
 from benchmarks.links import board_href
 from benchmarks.models import Revision
 from jobs.entries import Entry, load_entries
+from jobs.models import Job
 from jobs.state import BoardState, number
 from jobs.tracks import Selection, select_track
 from plural_site import formats
 from plural_site.accounts.models import Project
 
 INTERVAL_WORDS = "Bars are 95 % intervals (normal, over Tasks) and leave out how attempts at one Task vary."
+ASIDE = ("client_job_id", "set_aside_at", "set_aside_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,24 @@ def load_board(project: Project, revision: Revision, state: BoardState, *, with_
     )
     shown = [entry for entry in chosen if _passes(entry, state, selection.rules.scoring)]
     return Board(project, revision, selection, state, tuple(chosen), tuple(shown), tuple(every))
+
+
+def uncounted_jobs(board: Board) -> tuple[str, ...]:
+    """Why each chosen Job that counts nowhere on the board doesn't, in words. One query if any is chosen."""
+    if not (chosen := board.state.job):
+        return ()
+    jobs = Job.objects.visible(board.project).filter(
+        revision=board.revision, track_ref=board.selection.reference, client_job_id__in=chosen
+    )
+    found = {job_id: (at, why) for job_id, at, why in jobs.values_list(*ASIDE)}
+    words = []
+    for job_id in chosen:
+        set_aside_at, reason = found.get(job_id, (None, ""))
+        if job_id not in found:
+            words.append(f"{job_id} is not a Job of this release and track.")
+        elif set_aside_at:
+            words.append(f"{job_id} was set aside ({reason}), so it counts nowhere.")
+    return formats.clean_texts(words)
 
 
 def _passes(entry: Entry, state: BoardState, scoring: Scoring) -> bool:

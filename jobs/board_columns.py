@@ -129,7 +129,7 @@ class Columns:
             "spread": Sorter(
                 "Spread",
                 lambda e: e.consistency("spread"),
-                "",
+                unit,
                 "Mean over Tasks of the standard deviation "
                 "of the attempts at one Task, in the units of the score",
                 first="ascending",

@@ -10,7 +10,7 @@ from benchmarks.domain.tracks import describe_track
 from benchmarks.links import board_href, revision_label
 from benchmarks.pages import Crumb, Figure
 from benchmarks.track_example import TRACK_EXAMPLE
-from jobs.board import INTERVAL_WORDS, Board, plain_name
+from jobs.board import INTERVAL_WORDS, Board, plain_name, uncounted_jobs
 from jobs.board_columns import ALWAYS, Columns
 from jobs.board_rows import RowBuilder
 from jobs.chart_part import chart_part
@@ -92,6 +92,7 @@ class _Page:
             alike_note=marks.note,
             this_href=board.href(),
             set_aside=self._set_aside(),
+            uncounted=uncounted_jobs(board),
         )
 
     def _set_aside(self) -> Figure | None:

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from django.urls import reverse
 
+from benchmarks.domain.choice import NOT_PRICED
 from benchmarks.domain.explanation import OUTCOME_NAMES
 from benchmarks.domain.types import Scoring
 from benchmarks.pages import Figure
@@ -82,6 +83,10 @@ class FigureTexts:
             return Figure(formats.DASH, "No attempt reported a cost", measured, href)
         least = "≥ " if row.cost_partial else ""
         title = "A lower bound: some calls reported no cost" if row.cost_partial else str(row.cost)
+        if row.cost == 0:
+            measured += ", reported as $0"
+            those = "" if row.cost_measured >= row.cost_attempts else " that told its cost"
+            title = title if least else f"Every attempt{those} reported a cost of exactly 0. {NOT_PRICED}"
         return Figure(f"{least}{formats.money(row.cost)}", title, measured, href)
 
     def total(self, row: Tally, href: str) -> Figure:

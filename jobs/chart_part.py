@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.domain.choice import Candidate
+from benchmarks.domain.choice import NOT_PRICED, Candidate
 from benchmarks.pages import Figure
 from jobs.board import Board
 from jobs.candidates import listed
@@ -68,11 +68,14 @@ class _Part:
             return f"{none} entry that is drawn is ranked, so there is no frontier."
         names = listed([point.name for point in plot.frontier], most=4)
         more, less = ("costs more", "costs less") if plot.by == "cost" else ("takes longer", "is faster")
+        # What isn't drawn may score higher, or cost less than is known.
         if len(plot.frontier) == 1:
-            return f"{where}{names} alone is on the frontier: nothing ranked scores higher or {less}."
+            drawn = " and drawn" if plot.missing else ""
+            return f"{where}{names} alone is on the frontier: nothing ranked{drawn} scores higher or {less}."
+        drawn = " is drawn and" if plot.missing else ""
         return (
-            f"{where}{names} are on the frontier: what scores higher than one of them {more}, and what "
-            f"{less} scores lower."
+            f"{where}{names} are on the frontier: what{drawn} scores higher than one of them {more}, "
+            f"and what {less} scores lower."
         )
 
     def _amount_name(self) -> str:
@@ -86,17 +89,9 @@ class _Part:
         ]
         if plot.drawn and not plot.missing:
             notes.append(f"Nothing is left out for want of a {self._amount_name()}.")
-        short = [point for point in plot.drawn if plot.measure(point).measured < plot.measure(point).attempts]
-        if short:
-            counts = [
-                f"{point.name}, {plot.measure(point).measured} of {plot.measure(point).attempts}"
-                for point in short
-            ]
-            notes.append(
-                f"{self._amount_name().capitalize()} known for some attempts only, drawn at their mean: "
-                f"{'; '.join(counts[:3])}{f'; {len(counts) - 3} more' if len(counts) > 3 else ''}."
-            )
         free = [point.name for point in plot.drawn if plot.amount(point) <= 0]
+        if free and plot.by == "cost":
+            notes.append(f"Reported as $0 by every attempt: {len(free)} ({listed(free)}). {NOT_PRICED}")
         if free and plot.is_log:
             notes.append(f"At the left end, as a log scale has no place for zero: {listed(free)}.")
         if free and not plot.is_log and not self.board.state.scale:
@@ -108,7 +103,12 @@ class _Part:
         return notes
 
     def _with_bound(self, point: Candidate) -> str:
-        partial = self.plot.measure(point).partial and point.score is not None
+        measure = self.plot.measure(point)
+        if point.score is None or measure.value is None:
+            return point.name
+        if measure.measured < measure.attempts:
+            return f"{point.name}, known for {measure.measured} of {measure.attempts} attempts"
+        partial = measure.partial
         return f"{point.name}, {self.plot.amount_text(point)}" if partial else point.name
 
     def _marks(self) -> list[ChartMark]:

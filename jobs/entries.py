@@ -54,8 +54,9 @@ class Entry:
 
     @property
     def missing(self) -> int:
-        """Planned Trials that left nothing."""
-        return max(self.overall.planned - self.overall.attempts, 0)
+        """Planned Trials that left nothing. One that another Job holds too isn't missing there."""
+        recorded: int = self.overall.detail.get("recorded", self.overall.attempts)
+        return max(self.overall.planned - recorded, 0)
 
 
 def load_entries(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +12,8 @@ from jobs.board import Board
 from jobs.board_columns import Columns
 from jobs.entries import Entry
 from jobs.models import Tally
-from plural_site.formats import spreadsheet_text
+from jobs.state import LIMITING, BoardState
+from plural_site.formats import clean_text, json_text, spreadsheet_text
 
 CSV_COLUMNS = (
     "rank",
@@ -68,21 +68,35 @@ def shown_order(board: Board) -> list[Entry]:
     return sorted(ordered, key=lambda entry: entry.rank is None)
 
 
-def leaderboard_json(board: Board) -> str:
-    return json.dumps(leaderboard_values(board), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+def leaderboard_json(board: Board, *, with_tasks: bool = False) -> str:
+    """Says what it is limited to, and has "tasks" only where the board was loaded with them."""
+    values = leaderboard_values(board)
+    if not with_tasks:
+        for entry in values["entries"]:
+            del entry["tasks"]
+    entries = values.pop("entries")
+    return json_text({**values, "selection": _selection(board.state), "entries": entries}) + "\n"
 
 
 def leaderboard_csv(board: Board) -> str:
-    """UTF-8 text with a header line. Unknown is empty; text that a spreadsheet might run is quoted by "'"."""
+    """UTF-8 text with a header line. Unknown is empty; text is as on the pages, quoted by "'" where a
+    spreadsheet might run it.
+    """
     categories = [category.id for category in board.selection.rules.categories]
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\r\n")
-    writer.writerow([*CSV_COLUMNS, *(spreadsheet_text(f"category.{name}") for name in categories)])
+    writer.writerow([*CSV_COLUMNS, *(_cell(f"category.{name}") for name in categories)])
     for entry in shown_order(board):
         values = _flat(entry)
         scores = [row.score for row in entry.categories]
         writer.writerow([_cell(value) for value in (*(values[name] for name in CSV_COLUMNS), *scores)])
     return target.getvalue()
+
+
+def _selection(state: BoardState) -> dict[str, Any]:
+    """Parameters of the address that leave something out of the board."""
+    filters = {name: getattr(state, name) for name in LIMITING}
+    return {"jobs": list(state.job), "filters": {name: text for name, text in filters.items() if text}}
 
 
 def _flat(entry: Entry) -> dict[str, Any]:
@@ -114,7 +128,7 @@ def _cell(value: Any) -> str | int | float:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    return spreadsheet_text(value if isinstance(value, str) else "; ".join(_strings(value)))
+    return spreadsheet_text(clean_text(value if isinstance(value, str) else "; ".join(_strings(value))))
 
 
 def _strings(values: Iterable[Any]) -> list[str]:

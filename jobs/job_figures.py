@@ -117,23 +117,27 @@ class _Source:
     rules: BenchmarkRules | None
     track: Track | None
     attempts: int
+    is_closed: bool
 
     @classmethod
     def of(cls, job: Job) -> _Source:
         if job.revision is None:
-            return cls([""], None, None, job.attempts)
+            return cls([""], None, None, job.attempts, job.closed_at is not None)
         rules = job.revision.rules
         track = next((track for track in rules.tracks if track.reference == job.track_ref), None)
-        return cls(list(job.revision.pins.values_list("name", flat=True)), rules, track, job.attempts)
+        names = list(job.revision.pins.values_list("name", flat=True))
+        return cls(names, rules, track, job.attempts, job.closed_at is not None)
 
 
 def _figures(source: _Source, agent: JobAgent, rows: Sequence[_Row], models: set[str]) -> dict[str, Any]:
     names, rules, track = source.names, source.rules, source.track
     scoring = rules.scoring if rules else Scoring()
     required = track.attempts if track else 1
+    held = {(row.task_position, row.attempt) for row in rows}
+    cancelled = tallies.undone(names, source.attempts, held) if source.is_closed else []
     result = aggregate(
         names,
-        _attempts(rows, names),
+        [*_attempts(rows, names), *cancelled],
         scoring=scoring,
         required_attempts=required,
         compared_attempts=track.attempts if track else None,
@@ -146,7 +150,9 @@ def _figures(source: _Source, agent: JobAgent, rows: Sequence[_Row], models: set
         "score_range": list(scoring.score_range),
         "success_threshold": scoring.success_threshold,
         "agent_failure": scoring.agent_failure,
-        "overall": tallies.overall_figures(result, agent.planned),
+        "overall": tallies.overall_figures(
+            result, agent.planned, agent.recorded - agent.unplanned + len(cancelled)
+        ),
         "runner": _runner(rows, result.score, result.coverage),
         "missing": _missing(agent, rows, len(names), source.attempts),
         "errors": _most_common(row.error_code for row in rows),

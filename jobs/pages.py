@@ -272,6 +272,8 @@ class BoardPage:
     this_href: str
     set_aside: Figure | None
     """E.g. "1 Job set aside" and, as its note, what that means; None for none."""
+    uncounted: tuple[str, ...]
+    """Why chosen Jobs count nowhere on it."""
 
 
 @dataclass(frozen=True, slots=True)

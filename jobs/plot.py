@@ -34,7 +34,7 @@ class Plot:
     missing: Mapping[str, tuple[Candidate, ...]]
     """Why some are not drawn, e.g. "without a score", and which."""
     frontier: tuple[Candidate, ...]
-    """From cheap to dear; ranked ones of known cost only."""
+    """From cheap to dear; ranked ones of fully known cost only."""
     marks: Mapping[str, str]
     """From key to "1" … "6", "rest" or "unranked". The same whatever the chart shows of a board."""
 
@@ -99,6 +99,8 @@ def _why_missing(point: Candidate, by: Literal["cost", "latency"]) -> str:
         return "without a score"
     if measure.value is None:
         return f"of unknown {name}"
+    if measure.measured < measure.attempts:
+        return f"whose {name} is not known for every attempt"
     if measure.partial:
         return f"whose {name} is only a lower bound"
     if measure.value and not SMALLEST <= measure.value <= LARGEST:

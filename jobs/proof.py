@@ -285,14 +285,18 @@ class _Page:
                     plain(sample.value)
                     if sample.value is not None
                     else OUTCOME_WORDS[sample.outcome][0].lower(),
-                    f"Attempt {sample.attempt}, {OUTCOME_WORDS[sample.outcome][0].lower()}",
-                    href=reverse("jobs:trial", args=[self.board.project.slug, sample.trial_id]),
+                    f"Attempt {sample.attempt}, {OUTCOME_WORDS[sample.outcome][0].lower()}"
+                    f"{'' if sample.trial_id else ': left nothing in a Job that was closed'}",
+                    href=self._trial_href(sample.trial_id),
                 )
                 for sample in part.samples[:MOST_SAMPLES]
             ),
             more=max(len(part.samples) - MOST_SAMPLES, 0),
             figure=formats.DASH if part.figure is None else plain(part.figure),
         )
+
+    def _trial_href(self, trial_id: str | None) -> str:
+        return reverse("jobs:trial", args=[self.board.project.slug, trial_id]) if trial_id else ""
 
     def _ranking(self) -> Iterable[ProofRank]:
         rows = RowBuilder(self.board)

@@ -16,6 +16,8 @@ VIEWS = ("", "categories")
 AXES = ("", "latency")
 SCALES = ("", "linear")
 MOST_JOBS = 200
+LIMITING = ("q", "model", "harness", "min", "cost", "ranked")
+"""Parameters that leave entries out, whatever Jobs count."""
 
 
 @dataclass(frozen=True, slots=True)

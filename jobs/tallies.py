@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -47,7 +47,8 @@ class Evaluation:
     result: ConfigurationResult
     planned: int
     recorded: int
-    """Trials at planned Tasks that left a result, with every copy of one that several Jobs hold."""
+    """Trials at planned Tasks that left a result, with every copy of one that several Jobs hold, and those
+    that closed Jobs left undone."""
 
 
 def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -> None:
@@ -84,12 +85,15 @@ def evaluate(
     track = next((t for t in rules.tracks if t.reference == track_ref), None)
     agents = _agents(revision, track_ref, configurations, jobs)
     groups = _attempts(revision, track_ref, sorted(agents), jobs)
+    abandoned = _abandoned(agents, names)
     for configuration in Configuration.objects.filter(pk__in=agents):
         group = groups.get(configuration.pk) or Group([], set())
         own = agents[configuration.pk]
+        cancelled = abandoned[configuration.pk]
+        attempts = [*group.attempts, *cancelled]
         result = aggregate(
             names,
-            group.attempts,
+            attempts,
             scoring=rules.scoring,
             categories=rules.categories,
             required_attempts=track.attempts if track else 1,
@@ -97,8 +101,33 @@ def evaluate(
             blocking_issues=blocking_issues(track, configuration, own, group.models_used),
         )
         planned = sum(agent.planned for agent in own)
-        recorded = sum(agent.recorded - agent.unplanned for agent in own)
-        yield Evaluation(configuration, group.attempts, result, planned, recorded)
+        recorded = sum(agent.recorded - agent.unplanned for agent in own) + len(cancelled)
+        yield Evaluation(configuration, attempts, result, planned, recorded)
+
+
+def undone(names: Sequence[str], attempts: int, held: Container[tuple[int, int]]) -> list[Attempt]:
+    """What a closed Job planned and never did, as cancelled attempts. `held`: (Task's position, attempt)."""
+    return [
+        Attempt(task=name, attempt=number, status="cancelled")
+        for position, name in enumerate(names)
+        for number in range(1, attempts + 1)
+        if (position, number) not in held
+    ]
+
+
+def _abandoned(agents: Mapping[int, Sequence[JobAgent]], names: Sequence[str]) -> dict[int, list[Attempt]]:
+    """Attempts that closed Jobs planned and that left nothing, by configuration: they count as cancelled."""
+    found: dict[int, list[Attempt]] = defaultdict(list)
+    closed = [agent for own in agents.values() for agent in own if agent.job.closed_at]
+    if not closed:
+        return found
+    held: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    trials = Trial.objects.filter(job_agent__in=closed)
+    for owner, position, number in trials.values_list("job_agent_id", "task_position", "attempt"):
+        held[owner].add((position, number))
+    for agent in closed:
+        found[agent.configuration_id] += undone(names, agent.job.attempts, held[agent.pk])
+    return found
 
 
 def _attempts(
@@ -153,7 +182,7 @@ def _agents(
     if jobs is not None:
         agents = agents.filter(job__client_job_id__in=jobs)
     found: dict[int, list[JobAgent]] = defaultdict(list)
-    for agent in agents.order_by("pk"):
+    for agent in agents.select_related("job").order_by("pk"):
         found[agent.configuration_id].append(agent)
     return found
 
@@ -204,7 +233,7 @@ def _rows(revision: Revision, track_ref: str, found: Evaluation) -> list[dict[st
         return _BLANK | board | place | figures
 
     return [
-        row(Tally.Scope.OVERALL, "", 0, overall_figures(result, found.planned)),
+        row(Tally.Scope.OVERALL, "", 0, overall_figures(result, found.planned, found.recorded)),
         *(
             row(Tally.Scope.CATEGORY, category.id, position, _category(category))
             for position, category in enumerate(result.categories)
@@ -216,8 +245,8 @@ def _rows(revision: Revision, track_ref: str, found: Evaluation) -> list[dict[st
     ]
 
 
-def overall_figures(result: ConfigurationResult, planned: int) -> dict[str, Any]:
-    """Columns of the row for the whole release."""
+def overall_figures(result: ConfigurationResult, planned: int, recorded: int) -> dict[str, Any]:
+    """Columns of the row for the whole release. `recorded` as in `Evaluation`."""
     return {
         **_measures(result),
         **_interval(result.uncertainty),
@@ -236,6 +265,7 @@ def overall_figures(result: ConfigurationResult, planned: int) -> dict[str, Any]
             "tasks_total": result.tasks_total,
             "tasks_covered": result.tasks_covered,
             "consistency": asdict(result.consistency),
+            "recorded": recorded,
         },
         "eligible": result.eligible,
         "reasons": list(result.ineligible_reasons),

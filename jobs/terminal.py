@@ -5,7 +5,6 @@ Text is what the pages say; values are unrounded, and null where unknown.
 
 from __future__ import annotations
 
-import json
 import math
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -125,7 +124,7 @@ def _cut(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=2)
+    return formats.json_text(_finite(value))
 
 
 def _finite(value: Any) -> Any:
@@ -150,7 +149,7 @@ def job_values(project: Project, job: Job) -> dict[str, Any]:
     return {
         "id": job.client_job_id,
         "project": project.slug,
-        "status": job.status,
+        "status": "closed" if job.closed_at else job.status,
         "origin": job.origin,
         "benchmark": revision.resource.slug if revision else None,
         "revision": revision.number if revision else None,

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import Http404
 from django.urls import reverse
 
+from benchmarks.domain.choice import NOT_PRICED
 from benchmarks.domain.types import Scoring
 from benchmarks.pages import Crumb, Figure
 from jobs.domain.json_tree import Node, tree
@@ -215,12 +216,20 @@ class _Page:
         receipt = Figure(receipt.text, receipt.title, href="#receipt")
         return [
             Fact("Score", score),
-            Fact("Cost", row.cost),
+            Fact("Cost", self._cost(row.cost)),
             Fact("Time", row.latency),
             Fact("Turns", turns),
             Fact("Stopped by", stopped),
             Fact("Run’s record", receipt),
         ]
+
+    def _cost(self, figure: Figure) -> Figure:
+        """A cost of exactly 0 for a model that was called is marked."""
+        trial = self.trial
+        if trial.cost_usd != 0 or not trial.tokens:
+            return figure
+        title = f"A cost of exactly 0 was reported for {formats.count(trial.tokens)} tokens. {NOT_PRICED}"
+        return Figure(figure.text, title, "reported as $0")
 
     def _details(self) -> list[Fact]:
         trial = self.trial

@@ -35,12 +35,13 @@ def board(request: SignedInRequest, project: str, slug: str, selector: str) -> H
 
 @require_safe
 def export(request: SignedInRequest, project: str, slug: str, selector: str, kind: str) -> HttpResponse:
-    """The board that is shown, as a file."""
+    """The board that is shown, as a file; as JSON with each entry's Tasks for `tasks=1`."""
     found = project_for(request.user, project, Need.READ)
     revision = find_revision(find_benchmark(found, slug), selector)
-    shown = load_board(found, revision, BoardState.parse(request.GET))
+    with_tasks = kind == "json" and request.GET.get("tasks") == "1"
+    shown = load_board(found, revision, BoardState.parse(request.GET), with_tasks=with_tasks)
     if kind == "json":
-        return HttpResponse(leaderboard_json(shown), content_type="application/json")
+        return HttpResponse(leaderboard_json(shown, with_tasks=with_tasks), content_type="application/json")
     response = HttpResponse(leaderboard_csv(shown), content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{slug}-{revision.number}.csv"'
     return response

@@ -6,11 +6,13 @@ thousands a narrow no-break space.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 DASH = "–"
 MINUS = "\u2212"
@@ -161,6 +163,12 @@ def clean_text(text: str) -> str:
 def spreadsheet_text(text: str) -> str:
     """`text` for a cell of a CSV file: what a spreadsheet would run as a formula gets a "'" in front."""
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def json_text(value: Any) -> str:
+    """Indented JSON that is safe to print: hidden controls stand as "\\u202e". Raises ValueError for NaN."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def clean_texts(texts: Iterable[str]) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ from typing import Literal
 from benchmarks.domain.scoring import _reported
 from benchmarks.domain.types import DomainError, Measure, Uncertainty
 
+NOT_PRICED = "Where its model is not free, the run did not know the price."
+"""What a cost of exactly 0 may mean."""
 _ROUNDING = 1e-9
 """Relative: figures this close are equal, so that a floor typed as it is printed keeps its entry."""
 
@@ -76,8 +78,8 @@ def frontier(
 ) -> tuple[Candidate, ...]:
     """Those that no other is at least as correct and at most as dear as, one of it strictly; cheapest first.
 
-    Ties stay. What isn't ranked, has no score or whose cost is unknown or a lower bound is left out, and
-    pushes nobody off. With `by` "latency", time stands for cost.
+    Ties stay. What isn't ranked, has no score or whose cost isn't fully known is left out, and pushes
+    nobody off. With `by` "latency", time stands for cost.
     """
     points = [
         (amount, _score(candidate), candidate)
@@ -96,6 +98,11 @@ def frontier(
             found += [candidate for _, score, candidate in equals if score == top]
             best = top
     return tuple(found)
+
+
+def fully_known(measure: Measure) -> bool:
+    """Whether every attempt that ran reported it, and none of them as a lower bound."""
+    return _reported(measure.value) and not measure.partial and measure.measured >= measure.attempts
 
 
 def choose(
@@ -151,8 +158,13 @@ class _Chooser:
             return "It has no score."
         if not self._reaches_floor(candidate.score):
             return self._below_floor(candidate.score)
+        return self._why_not_priced(candidate)
+
+    def _why_not_priced(self, candidate: Candidate) -> str | None:
         if not _reported(candidate.cost.value):
             return "It reaches the floor, but its cost is unknown."
+        if candidate.cost.measured < candidate.cost.attempts:
+            return f"It reaches the floor, but its cost is {_known_for(candidate.cost)}."
         if candidate.cost.partial:
             return (
                 f"It reaches the floor, but its cost is known only to be {self._cost(candidate)} or more: "
@@ -193,7 +205,10 @@ class _Chooser:
             return
         share = self.write.share(self.tolerance * 100)
         if not rivals:
-            yield f"It costs the least, {self._cost(chosen)} per attempt, and none is within {share} of that."
+            yield (
+                f"Of these it costs the least, {self._cost(chosen)} per attempt, and none is within "
+                f"{share} of that."
+            )
             return
         cheapest = min(self._about_cheapest(self.kept), key=_cost)
         yield (
@@ -207,9 +222,12 @@ class _Chooser:
         second = self._pick(rivals)
         latency = _known(chosen.latency)
         if latency is None:
-            even = "No latency is known"
+            some = any(_reported(other.latency.value) for other in (chosen, *rivals))
+            even = "No latency is known for every attempt" if some else "No latency is known"
         elif latency < _by_latency(second)[0]:
-            return f"Of these it is the fastest, {self.write.latency(latency)} per attempt."
+            whole = all(fully_known(other.latency) for other in rivals)
+            among = "Of these" if whole else "Of those whose latency is known for every attempt"
+            return f"{among} it is the fastest, {self.write.latency(latency)} per attempt."
         else:
             even = f"{second.name} is as fast, {self.write.latency(latency)} per attempt"
         if _cost(chosen) < _cost(second):
@@ -248,11 +266,8 @@ class _Chooser:
                 f"The 95 % interval of {chosen.name} reaches down to {self.write.score(low)}, so its true "
                 f"score may be below the floor of {floor}."
             )
-        if chosen.cost.measured < chosen.cost.attempts:
-            yield (
-                f"The cost of {chosen.name} is known for only {chosen.cost.measured} of its "
-                f"{chosen.cost.attempts} attempts."
-            )
+        if chosen.cost.value == 0:
+            yield (f"Every attempt of {chosen.name} reported a cost of exactly 0. {NOT_PRICED}")
         better = [drop.candidate for drop in self.dropped if self._might_win(drop.candidate)]
         if better:
             yield (
@@ -263,9 +278,11 @@ class _Chooser:
             drop.candidate for drop in self.dropped if self._might_be_cheaper(drop.candidate, chosen)
         ]
         if open_cost:
+            short = [other for other in open_cost if 0 < other.cost.measured < other.cost.attempts]
+            counts = "".join(f"; {other.name}'s is {_known_for(other.cost)}" for other in short[:3])
             yield (
                 f"{_names(open_cost)} {'reaches' if len(open_cost) == 1 else 'reach'} the floor and may cost "
-                "no more: the cost isn't fully known."
+                f"no more: the cost isn't fully known{counts}."
             )
 
     def _might_win(self, candidate: Candidate) -> bool:
@@ -282,18 +299,28 @@ class _Chooser:
         )
 
     def _might_be_cheaper(self, candidate: Candidate, chosen: Candidate) -> bool:
-        """Whether it reaches the floor at an unknown cost, or at one whose lower bound isn't above."""
+        """Whether it reaches the floor at an unknown cost, or at one whose lower bound isn't above.
+
+        What the measured attempts cost, spread over all of them, is such a bound.
+        """
         if not self._reaches(candidate):
             return False
-        bound = candidate.cost.value
-        return not _reported(bound) or bound <= _cost(chosen) * (1 + self.tolerance)
+        cost = candidate.cost
+        if not _reported(cost.value):
+            return True
+        share = cost.measured / cost.attempts if cost.measured < cost.attempts else 1.0
+        return cost.value * share <= _cost(chosen) * (1 + self.tolerance)
 
     def _cost(self, candidate: Candidate) -> str:
         return self.write.cost(_cost(candidate))
 
 
 def _known(measure: Measure) -> float | None:
-    return measure.value if _reported(measure.value) and not measure.partial else None
+    return measure.value if fully_known(measure) else None
+
+
+def _known_for(measure: Measure) -> str:
+    return f"known for only {measure.measured} of its {measure.attempts} attempts"
 
 
 def _cost(candidate: Candidate) -> float:

@@ -8,9 +8,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.http import Http404
 
 from benchmarks.selectors import find_benchmark, find_revision
-from jobs.board import Board, load_board
+from jobs.board import Board, load_board, plain_name, uncounted_jobs
 from jobs.state import BoardState
 from plural_site.accounts.models import Project
+from plural_site.formats import clean_text
 
 
 def add_board_arguments(parser: CommandParser) -> None:
@@ -27,7 +28,9 @@ def find_project(slug: str | None) -> Project:
         found = projects.filter(slug=slug).first()
         if found is None:
             raise CommandError(
-                f"There is no project {slug}. Make one: manage.py create_project {slug} --owner EMAIL"
+                clean_text(
+                    f"There is no project {slug}. Make one: manage.py create_project {slug} --owner EMAIL"
+                )
             )
         return found
     several = list(projects[:2])
@@ -38,12 +41,16 @@ def find_project(slug: str | None) -> Project:
     return several[0]
 
 
-def board_of(options: dict[str, Any]) -> Board:
+def board_of(options: dict[str, Any], *, with_tasks: bool = False) -> Board:
+    """Raises CommandError where there is no such board, or one of the Jobs named counts nowhere on it."""
     slug, _, selector = options["benchmark"].partition("@")
     project = find_project(options["project"])
     try:
         revision = find_revision(find_benchmark(project, slug), selector)
-        state = BoardState(track=options["track"], job=tuple(options["job"]))
-        return load_board(project, revision, state)
+        state = BoardState(track=options["track"], job=tuple(dict.fromkeys(map(plain_name, options["job"]))))
+        board = load_board(project, revision, state, with_tasks=with_tasks)
     except Http404 as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(clean_text(str(error))) from error
+    if problems := uncounted_jobs(board):
+        raise CommandError(" ".join(problems))
+    return board

@@ -134,6 +134,17 @@ def test_export_is_safe_for_spreadsheets_and_whole(project: Project, ann: User, 
     assert datetime.fromisoformat(values[0]["time"]).tzinfo is not None
 
 
+@pytest.mark.parametrize("address", [LOG, "/accounts/ann/audit"])
+def test_landmarks_have_names_of_their_own(
+    address: str, project: Project, ann: User, client_as: ClientAs
+) -> None:
+    page = client_as(ann).get(address).content.decode()
+    headings = dict(re.findall(r'<h2 id="([^"]+)">([^<]+)</h2>', page))
+    names = [headings[ident] for ident in re.findall(r'<section[^>]* aria-labelledby="([^"]+)"', page)]
+    names += re.findall(r'role="region" aria-label="([^"]+)"', page)
+    assert len(names) >= 2 and len(names) == len(set(names))
+
+
 def test_empty_export_is_valid(project: Project, ann: User, client_as: ClientAs) -> None:
     browser = client_as(ann)
     assert json.loads(text(browser.get(f"{LOG}.json?who=nobody-at-all"))) == {"events": []}

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from jobs import terminal
+from jobs.actions import close_job
 from jobs.job_figures import figures_of
 from jobs.models import Execution, Job, JobAgent, Trial
 from jobs.search_texts import progress
@@ -114,6 +115,22 @@ def test_a_job_as_json_holds_every_trial_unrounded(job: Job) -> None:
     assert values("job", "show", job.client_job_id) == shown
     listed = values("job", "list")["jobs"][0]
     assert listed == {name: value for name, value in shown.items() if name != "trials"}
+
+
+def test_a_closed_job_is_closed_for_scripts(project: Project, ben: User, tmp_path: Path) -> None:
+    killed = make_job(tmp_path, benchmark=SPEC, track_id="open", result_json=False)
+    bring(project, killed)
+    assert values("job", "show", killed.name)["status"] == "running"
+    close_job(actor=ben, project=project, job_id=killed.name, reason="The machine died.")
+    assert values("job", "show", killed.name)["status"] == "closed"
+    for more in ((), ("--status", "closed")):
+        assert [job["status"] for job in values("job", "list", *more)["jobs"]] == ["closed"]
+
+
+def test_values_for_scripts_hold_nothing_that_a_terminal_obeys() -> None:
+    text = terminal.as_json({"name": "ü\u202e\x9b\x7f\x1b[31m\ud800"})
+    assert text.encode().decode() == '{\n  "name": "ü\\u202e\\u009b\\u007f\\u001b[31m\\ud800"\n}'
+    assert json.loads(text) == {"name": "ü\u202e\x9b\x7f\x1b[31m\ud800"}
 
 
 def test_shows_a_trial_as_its_page_does(job: Job, visitor: Client) -> None:

@@ -72,6 +72,7 @@ candidates = st.lists(
         amounts,
         amounts,
         partial=st.booleans(),
+        measured=st.sampled_from([4, 4, 3]),
         ranked=st.sampled_from([True, True, True, False]),
     ),
     max_size=12,
@@ -89,6 +90,7 @@ def test_lower_bounds_and_unranked_entries_are_not_on_the_frontier_and_push_nobo
     solid = candidate("solid", 0.5, 1.0)
     for other in (
         candidate("partial", 0.9, 0.1, partial=True),
+        candidate("half", 0.9, 0.1, measured=2),
         candidate("unranked", 0.9, 0.1, ranked=False),
         candidate("unscored", None, 0.1),
         candidate("not-a-number", math.nan, 0.1),
@@ -105,7 +107,7 @@ def test_frontier_by_latency() -> None:
 
 
 def test_t24_and_t25_costs_and_times_of_attempts() -> None:
-    """The cost is the mean over the attempts that told one, and the choice says how many did."""
+    """The cost is the mean over the attempts that told one; the choice doesn't rest on it and says so."""
     times = [3, 4, 5, 6, 7, 8, 9, 10, 60, 100]
     costs = [0.10, 0.20, None, 0.40]
     attempts = [
@@ -118,8 +120,10 @@ def test_t24_and_t25_costs_and_times_of_attempts() -> None:
     assert result.cost.total == pytest.approx(0.70)
     entry = Candidate("a", "A", result.score, result.uncertainty, result.cost, result.latency)
     answer = choose([entry], floor=0.5)
-    assert chosen(answer) == "a"
-    assert "The cost of A is known for only 3 of its 4 attempts." in answer.doubts
+    assert chosen(answer) is None
+    assert reasons(answer) == {
+        "a": "It reaches the floor, but its cost is known for only 3 of its 4 attempts."
+    }
     slow = aggregate(
         ["t"],
         [Attempt("t", i, "succeeded", 1.0, latency_seconds=float(t)) for i, t in enumerate(times)],
@@ -142,7 +146,7 @@ def test_floor_then_cost() -> None:
     assert reasons(answer) == {"poor": "Its score of 0.4 is below the floor of 0.7."}
     assert answer.reasons == (
         "3 Agents reach the floor of 0.7 at a known cost. CHEAP scores 0.8.",
-        "It costs the least, $0.5 per attempt, and none is within 5 % of that.",
+        "Of these it costs the least, $0.5 per attempt, and none is within 5 % of that.",
     )
     assert answer.doubts == ()
     assert not answer.uncertain
@@ -248,6 +252,10 @@ SURE = candidate("sure", 0.8, 1.0, 5.0, 0.75, 0.85)
         ([candidate("x", 0.9)], "X reaches the floor and may cost no more"),
         ([candidate("x", 0.9, 0.5, partial=True)], "X reaches the floor and may cost no more"),
         ([candidate("x", 0.9, 2.0, partial=True)], None),
+        ([candidate("x", 0.9, 0.5, measured=2)], "X reaches the floor and may cost no more"),
+        ([candidate("x", 0.9, 2.0, measured=2)], "X reaches the floor and may cost no more"),
+        ([candidate("x", 0.9, 2.2, measured=2)], None),
+        ([candidate("x", 0.65, 0.5, 1.0, 0.55, 0.72, measured=2)], None),
         ([candidate("x", 0.2)], None),
         ([candidate(name, 0.9) for name in "vwxyz"], "V, W, X and 2 more reach the floor"),
     ],
@@ -257,6 +265,44 @@ def test_doubts_about_others(others: list[Candidate], doubt: str | None) -> None
     assert chosen(answer) == "sure"
     assert answer.uncertain is (doubt is not None)
     assert all(text.startswith(doubt or "nothing") for text in answer.doubts)
+
+
+def test_what_is_priced_in_part_is_not_preferred_for_it() -> None:
+    half = candidate("half", 0.9, 0.1, 1.0, 0.85, 0.95, measured=2)
+    answer = choose([half, SURE], floor=0.7)
+    assert order(answer) == "sure"
+    assert reasons(answer) == {
+        "half": "It reaches the floor, but its cost is known for only 2 of its 4 attempts."
+    }
+    assert answer.doubts == (
+        "HALF reaches the floor and may cost no more: the cost isn't fully known; HALF's is known for only "
+        "2 of its 4 attempts.",
+    )
+    assert answer.reasons[0].startswith("1 Agent reaches the floor of 0.7 at a known cost.")
+
+
+def test_times_of_some_attempts_break_no_tie_and_make_no_frontier() -> None:
+    timed = candidate("timed", 0.8, 1.0, 5.0)
+    some = replace(candidate("some", 0.8, 1.0), latency=Measure(1.0, 2, 4))
+    answer = choose([some, timed], floor=0.7)
+    assert order(answer) == "timed" + "some"
+    assert answer.reasons[-1] == (
+        "Of those whose latency is known for every attempt it is the fastest, 5 s per attempt."
+    )
+    assert frontier([some, timed], by="latency") == (timed,)
+    other = replace(some, key="other", name="OTHER", cost=Measure(1.01, 4, 4))
+    assert choose([some, other], floor=0.7).reasons[-1] == (
+        "No latency is known for every attempt; the lower cost decides."
+    )
+
+
+def test_a_cost_of_zero_is_a_number_and_a_doubt() -> None:
+    answer = choose([SURE, candidate("free", 0.8, 0.0, 5.0, 0.75, 0.85)], floor=0.7)
+    assert chosen(answer) == "free"
+    assert answer.doubts == (
+        "Every attempt of FREE reported a cost of exactly 0. Where its model is not free, the run did not "
+        "know the price.",
+    )
 
 
 def test_doubts_about_the_chosen() -> None:
@@ -287,7 +333,11 @@ def test_frontier_by_its_definition(some: list[Candidate]) -> None:
     known = [
         (c.cost.value, c.score, c)
         for c in some
-        if c.ranked and c.score is not None and c.cost.value is not None and not c.cost.partial
+        if c.ranked
+        and c.score is not None
+        and c.cost.value is not None
+        and not c.cost.partial
+        and c.cost.measured == c.cost.attempts
     ]
     expected = {
         c.key

@@ -107,7 +107,7 @@ def frontier(figure: Figure) -> list[tuple[float, float]]:
 def test_it_draws_what_the_board_says(visitor: Client) -> None:
     figure = figure_of(visitor)
     entries = {row["agent"]: row for row in visitor.get(f"{BOARD}/leaderboard.json").json()["entries"]}
-    assert set(drawn(figure)) == set(FIGURES) - {"bound", "silent"}
+    assert set(drawn(figure)) == set(FIGURES) - {"bound", "silent", "partly"}
     for name, (x, y) in drawn(figure).items():
         assert x == entries[name]["cost"]["value"]
         assert y == pytest.approx(entries[name]["score"] * 100)
@@ -136,7 +136,8 @@ def test_the_frontier_is_of_ranked_entries_with_a_known_cost(visitor: Client) ->
     notes = " ".join(part.notes)
     assert "1 whose cost is only a lower bound (bound, ≥ $0.0010)" in notes
     assert "1 of unknown cost (silent)" in notes and "1 without a score (idle)" in notes
-    assert "partly, 4 of 6" in notes
+    assert "1 whose cost is not known for every attempt (partly, known for 4 of 6 attempts)" in notes
+    assert "what is drawn and scores higher" in part.says
     assert [row.agent for row in part.rows if "on the frontier" in row.remark] == ["cheap", "quick", "dear"]
     assert {row.agent: row.remark for row in part.rows}["absent"] == "not ranked"
     assert len(part.rows) == len(FIGURES) + 1
@@ -206,7 +207,42 @@ def test_other_ranges_free_agents_and_hostile_names(
     assert figure["layout"]["xaxis"]["ticktext"][0] == "$0"
     assert all(len(label) < 60 for label in labels(figure))
     notes = page_of(visitor).chart.notes
+    zero = "Where its model is not free, the run did not know the price."
+    assert f"Reported as $0 by every attempt: 1 (free). {zero}" in notes
+    assert not any("$0" in note for note in page_of(visitor, x="latency").chart.notes)
     assert "At the left end, as a log scale has no place for zero: free." in notes
+
+
+def test_unpriced_attempts_put_nobody_on_the_frontier(
+    project: Project, visitor: Client, tmp_path: Path
+) -> None:
+    def happened(agent: str, task: str, _attempt: int) -> Outcome:
+        half = agent == "half"
+        return Outcome(
+            score=0.9 if half else 0.8,
+            cost_usd=0.1 if not half else 0.001 if task == "a" else None,
+            latency_seconds=5.0 if not half else 0.5 if task == "a" else None,
+        )
+
+    make_job(
+        tmp_path,
+        benchmark=BenchmarkSpec(tasks=("a", "b"), tracks=(track("open"),)),
+        agents=[AgentSpec(name=name, model=f"sim/{name}") for name in ("half", "whole")],
+        outcomes=happened,
+        track_id="open",
+    )
+    bring(project, tmp_path)
+    for by, name in (("", "cost"), ("latency", "time")):
+        assert set(drawn(figure_of(visitor, x=by))) == {"whole"}
+        part = page_of(visitor, x=by).chart
+        assert part.says.startswith("whole alone is on the frontier: nothing ranked and drawn scores higher")
+        assert part.notes[0] == (
+            f"Not drawn: 1 whose {name} is not known for every attempt (half, known for 1 of 2 attempts)."
+        )
+    pick = page_of(visitor, floor="50").chooser.overall
+    assert pick.name == "whole"
+    assert "half: It reaches the floor, but its cost is known for only 1 of its 2 attempts." in pick.dropped
+    assert any("half's is known for only 1 of its 2 attempts" in doubt for doubt in pick.doubts)
 
 
 def test_a_crowd_has_names_only_where_they_matter(project: Project, visitor: Client, tmp_path: Path) -> None:

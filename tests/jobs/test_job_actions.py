@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 
 from benchmarks.domain.types import DomainError
 from jobs import actions
@@ -13,7 +15,7 @@ from jobs.models import Job, Tally
 from plural_site.accounts.actions import create_project
 from plural_site.accounts.models import AuditEvent, Project, User
 from tests.builders import START, AgentSpec, BenchmarkSpec, make_job, track
-from tests.importing import bring, figures, overall
+from tests.importing import bring, figures, only_board, overall
 
 SPEC = BenchmarkSpec(tracks=(track(),))
 
@@ -134,13 +136,25 @@ def grown(tmp_path: Path, *, result_json: bool) -> Path:
     return make_job(tmp_path / "later", benchmark=SPEC, track_id="open", result_json=result_json)
 
 
-def test_closing_changes_no_figure_and_can_be_taken_back(project: Project, ben: User, killed: Path) -> None:
-    before = figures()
+def test_what_a_closed_job_left_undone_counts_as_cancelled(
+    project: Project, ben: User, killed: Path, visitor: Client
+) -> None:
+    before, open_figures = only_board(project).entries[0], figures()
+    assert (before.overall.outcomes, before.missing) == ({"scored": 1}, 1)
     actions.close_job(actor=ben, project=project, job_id=killed.name, reason="The machine died.")
     assert (job(killed.name).closed_by, job(killed.name).closed_reason) == (ben, "The machine died.")
-    assert figures() == before
+    after = only_board(project).entries[0]
+    assert (after.overall.outcomes, after.missing) == ({"scored": 1, "cancelled": 1}, 0)
+    assert (after.overall.score, after.overall.coverage) == (before.overall.score, before.overall.coverage)
+    tasks = Tally.objects.filter(scope=Tally.Scope.TASK).order_by("position")
+    assert [row.detail["cancelled"] for row in tasks] == [0, 1]
+    page: Any = visitor.get("/projects/triage/benchmarks/demo-bench@1.0.0", {"track": "open"}).context["page"]
+    (row,) = [*page.rows, *page.unranked]
+    proof = visitor.get(row.attempts.href).context["page"]
+    assert (proof.shown.text, proof.warnings) == (row.attempts.text, ())
     actions.open_again(actor=ben, project=project, job_id=killed.name)
     assert (job(killed.name).closed_at, job(killed.name).closed_reason) == (None, "")
+    assert figures() == open_figures
 
 
 def test_only_a_job_without_a_result_can_be_closed(project: Project, ben: User, two: tuple[str, str]) -> None:

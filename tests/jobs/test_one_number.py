@@ -317,7 +317,7 @@ def exports(site: Site) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
         site.visitor.get(api, {"project": "triage", "track": site.track, "tasks": tasks}).json()["entries"]
         for tasks in ("false", "true")
     ]
-    assert answers[0] == json.loads(as_json)["entries"]
+    assert answers[0] == [{**entry, "tasks": []} for entry in json.loads(as_json)["entries"]]
     assert [{**entry, "tasks": []} for entry in answers[1]] == answers[0]
     return answers[1], list(csv.DictReader(io.StringIO(as_csv)))
 

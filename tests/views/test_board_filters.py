@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from plural_site.accounts.models import Project
-from tests.builders import AgentSpec, BenchmarkSpec, make_job, scoring, track
+from tests.builders import AgentSpec, BenchmarkSpec, Outcome, make_job, scoring, track
 from tests.deciding import BOARD, FIGURES, page_of, some_recorded  # noqa: F401 - a fixture
 from tests.importing import bring
 
@@ -97,6 +97,12 @@ def table_of(html: str) -> tuple[list[str], list[int]]:
 
 
 @pytest.mark.usefixtures("recorded")
+def test_the_spread_has_the_unit_of_the_score(visitor: Client) -> None:
+    units = {column.key: column.unit for column in page_of(visitor).columns}
+    assert units["spread"] == units["score"] == "%"
+
+
+@pytest.mark.usefixtures("recorded")
 def test_columns_of_the_other_view_stay_left_out(visitor: Client) -> None:
     page = page_of(visitor, view="categories", hide="cost")
     assert ("hide", "cost") in page.filters.carried
@@ -143,3 +149,28 @@ def test_hostile_names_can_be_filtered_by(project: Project, visitor: Client, tmp
     assert shown(visitor, min="50") == {"odd", "plain"} and shown(visitor, min="50.1") == set()
     text = visitor.get(BOARD, {"q": '"><script>x</script>', "floor": "50"}).content.decode()
     assert "<script>x" not in text
+
+
+def test_a_cost_of_zero_is_marked(project: Project, visitor: Client, tmp_path: Path) -> None:
+    costs: dict[str, tuple[float | None, float | None]] = {
+        "free": (0.0, 0.0),
+        "half": (0.0, None),
+        "cheap": (0.1, 0.0),
+    }
+    make_job(
+        tmp_path,
+        benchmark=BenchmarkSpec(tasks=("a", "b"), tracks=(track("open"),)),
+        agents=[AgentSpec(name=name, model=f"sim/{name}") for name in costs],
+        outcomes=lambda agent, task, _: Outcome(score=0.5, cost_usd=costs[agent][task == "b"]),
+        track_id="open",
+    )
+    bring(project, tmp_path)
+    cells = {row.agent: row.cost for row in page_of(visitor).rows}
+    assert cells["free"].note == "measured 2 of 2, reported as $0"
+    assert cells["free"].title == (
+        "Every attempt reported a cost of exactly 0. Where its model is not free, the run did not know "
+        "the price."
+    )
+    assert cells["half"].note == "measured 1 of 2, reported as $0"
+    assert cells["half"].title.startswith("Every attempt that told its cost reported a cost of exactly 0.")
+    assert cells["cheap"].note == "measured 2 of 2" and cells["cheap"].title == "0.05"

@@ -162,6 +162,20 @@ def test_calls_without_a_cost_make_a_lower_bound(project: Project, visitor: Clie
     assert calls.notes == ("1 of 2 calls reported no cost, so the total is a lower bound.",)
 
 
+@pytest.mark.parametrize(("cost", "note"), [(0.0, "reported as $0"), (0.25, ""), (None, "")])
+def test_a_cost_of_zero_for_tokens_is_marked(
+    cost: float | None, note: str, project: Project, visitor: Client, tmp_path: Path
+) -> None:
+    trial = bring_one(project, tmp_path, Outcome(cost_usd=cost))
+    Trial.objects.update(tokens=1200)
+    (fact,) = [fact for fact in page_of(visitor, trial).facts if fact.label == "Cost"]
+    assert fact.figure.note == note
+    assert ("did not know the price" in fact.figure.title) is (cost == 0)
+    Trial.objects.update(tokens=0)
+    (fact,) = [fact for fact in page_of(visitor, trial).facts if fact.label == "Cost"]
+    assert fact.figure.note == ""
+
+
 def test_cost_of_an_attempt_without_a_receipt_for_it_is_not_lost(
     project: Project, visitor: Client, tmp_path: Path
 ) -> None:

@@ -31,7 +31,9 @@ class Command(BaseCommand):
         else:
             self._print(report)
         if report.problems:
-            raise CommandError(f"{_count(len(report.problems), 'problem')} in {options['folder']}")
+            raise CommandError(
+                f"{_count(len(report.problems), 'problem')} in {_shown(str(options['folder']))}"
+            )
 
     def _print(self, report: FolderReport) -> None:
         for line in _by_file(report.problems):

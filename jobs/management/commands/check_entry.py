@@ -6,8 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from jobs.board import plain_name
 from jobs.entries import Entry
 from jobs.management.board import add_board_arguments, board_of
+from jobs.terminal import one_line
 
 
 class Command(BaseCommand):
@@ -28,19 +30,26 @@ class Command(BaseCommand):
         entries = [
             entry
             for entry in board.entries
-            if named in entry.names or entry.configuration.content_hash.startswith(_digest(named))
+            if named in _names(entry) or entry.configuration.content_hash.startswith(_digest(named))
         ]
         if len(entries) != 1:
-            known = ", ".join(entry.names[0] for entry in board.entries) or "none"
+            known = ", ".join(plain_name(entry.names[0]) for entry in board.entries) or "none"
             what = "No entry is" if not entries else f"{len(entries)} entries are"
-            raise CommandError(f"{what} called {named} on this board (there: {known}).")
+            raise CommandError(one_line(f"{what} called {named} on this board (there: {known})."))
         problems = _problems(entries[0], options["min_score"], options["max_cost"])
         if problems:
-            raise CommandError(" ".join(problems))
+            raise CommandError(one_line(" ".join(problems)))
         row = entries[0].overall
         self.stdout.write(
-            f"{named}: rank {entries[0].rank}, score {row.score!r}, cost {row.cost!r} USD per attempt."
+            one_line(
+                f"{named}: rank {entries[0].rank}, score {row.score!r}, cost {row.cost!r} USD per attempt."
+            )
         )
+
+
+def _names(entry: Entry) -> set[str]:
+    """As they were recorded and as they are shown."""
+    return {*entry.names, *map(plain_name, entry.names)}
 
 
 def _problems(entry: Entry, least: float | None, most: float | None) -> list[str]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from jobs.imports import ImportReport, JobReport, import_path
 from jobs.management.board import find_project
 from plural_site.accounts.models import Project
-from plural_site.formats import clean_text
+from plural_site.formats import clean_text, json_text
 
 
 class Command(BaseCommand):
@@ -28,16 +27,16 @@ class Command(BaseCommand):
         try:
             missing = not path.exists()
         except OSError as error:
-            raise CommandError(f"{path} can't be looked at: {error.strerror}") from error
+            raise CommandError(clean_text(f"{path} can't be looked at: {error.strerror}")) from error
         if missing:
-            raise CommandError(f"There is no {path}.")
+            raise CommandError(clean_text(f"There is no {path}."))
         project = find_project(options["project"])
         if project.archived_at is not None:
             raise CommandError(f"Project {project.slug} is archived and can only be read.")
         progress = None if options["json"] else self._progress
         report = import_path(project=project, actor=None, path=path, progress=progress, waiting=self._waiting)
         if options["json"]:
-            self.stdout.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
+            self.stdout.write(json_text(report.as_dict()))
         else:
             self._summary(project, report)
         if not report.landed:
