@@ -29,6 +29,8 @@ from plural_site.accounts.models import Project, User
 SILENT_FOR = timedelta(hours=1)
 LOOK_EVERY = 0.5
 """Seconds."""
+LOCK_SECONDS = 60
+"""How old a lock file is at least that nobody waits to hold."""
 MOST_TRIES = 5
 """How often an upload is begun with whose process ends in the middle."""
 DIED = "The process that imported it was ended before it was done, {tries} in a row."
@@ -74,6 +76,9 @@ def claimed_run(
 @contextmanager
 def claimed_from_queue() -> Iterator[ImportRun | None]:
     """The import that waits longest, of a project into which no other one runs; None where there is none."""
+    if not ImportRun.objects.filter(status=ImportRun.Status.QUEUED).exists():
+        yield None
+        return
     lock = uuid.uuid4().hex
     with _held(_lock_file(lock)):
         try:
@@ -119,6 +124,19 @@ def remove_leftovers() -> int:
     half_written = Job.objects.filter(state=Job.State.IMPORTING)
     half_written.exclude(import_run__status=ImportRun.Status.RUNNING).delete()
     return dead
+
+
+def remove_locks() -> None:
+    """Removes lock files of processes that were ended before they had anything to import."""
+    for path in _scratch().glob("*.lock"):
+        try:
+            if time.time() - path.stat().st_mtime < LOCK_SECONDS:
+                continue
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+        except (FileNotFoundError, BlockingIOError):
+            continue
 
 
 def let_go(run: ImportRun, *, counts: bool = True, why: str = "") -> bool:

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from jobs import uploads
-from jobs.import_lock import claimed_from_queue, is_alive, let_go, remove_leftovers
+from jobs.import_lock import claimed_from_queue, is_alive, let_go, remove_leftovers, remove_locks
 from jobs.imports import import_claimed
 from jobs.models import ImportRun, Job, Worker
 from jobs.removal import remove_files
@@ -73,6 +73,7 @@ class QueueWorker:
             self._has_orphans = True
         if time.monotonic() - self._cleaned_at >= CLEAN_SECONDS:
             uploads.remove_old()
+            remove_locks()
             Worker.objects.filter(beat_at__lt=timezone.now() - FORGOTTEN_AFTER).delete()
             self._cleaned_at = time.monotonic()
 

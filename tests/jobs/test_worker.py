@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from benchmarks.models import Resource
-from jobs import queue, uploads
+from jobs import import_lock, queue, uploads
 from jobs.import_lock import MOST_TRIES, claimed_from_queue, is_alive, let_go, remove_leftovers
 from jobs.imports import import_claimed
 from jobs.models import Blob, ImportRun, Job, Tally, Trial
@@ -190,6 +190,18 @@ def test_fifty_malformed_archives_fail_with_file_and_field_and_leave_nothing(
     nothing_is_left(project)
 
 
+def test_lock_file_of_nobody_goes_and_one_that_is_held_stays(
+    project: Project, ann: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued(project, ann, tmp_path, "a")
+    monkeypatch.setattr(import_lock, "LOCK_SECONDS", -1)
+    with claimed_from_queue() as held:
+        assert held is not None
+        (Path(settings.DATA_DIR) / "scratch" / "stray.lock").touch()
+        import_lock.remove_locks()
+        assert files_below("scratch") == {f"{held.lock}.lock"}
+
+
 # Killing --------------------------------------------------------------------------------------------------
 
 
@@ -284,8 +296,10 @@ def test_worker_killed_at_random_points_leaves_nothing_half_and_loses_nothing(tm
     assert added == UPLOADS
     stored = {f"sha256:{path.name}" for path in (site.data / "blobs").rglob("*") if path.is_file()}
     assert stored == {digest for (digest,) in site.rows("SELECT digest FROM jobs_blob")}
-    for name in ("uploads", "scratch"):
-        assert [path for path in (site.data / name).rglob("*") if path.is_file()] == []
+    left = [
+        path for name in ("uploads", "scratch") for path in (site.data / name).rglob("*") if path.is_file()
+    ]
+    assert [path for path in left if path.suffix != ".lock"] == []  # those go later, when surely nobody's
 
 
 def test_worker_ends_cleanly_on_sigterm_and_with_its_parent(tmp_path: Path) -> None:

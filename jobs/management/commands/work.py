@@ -37,8 +37,8 @@ class Command(BaseCommand):
                     if once:
                         raise
                     log.exception("The database refused; trying again")
+                    close_old_connections()
                     busy, rest = False, REST_AFTER_TROUBLE
-                close_old_connections()
                 if not busy and once:
                     return
                 if not busy:
