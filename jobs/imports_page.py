@@ -98,7 +98,8 @@ def _row(project: Project, run: ImportRun) -> ImportRow:
 
 
 def _landed(run: ImportRun) -> str:
-    parts = [f"{count(run.counts[name])} {name}" for name in RESULTS if run.counts.get(name)]
+    words = {"updated": "brought up to date", "refused": "left out"}
+    parts = [f"{count(run.counts[name])} {words.get(name, name)}" for name in RESULTS if run.counts.get(name)]
     return ", ".join(parts) or ("nothing" if run.finished_at else DASH)
 
 

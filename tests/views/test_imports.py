@@ -249,7 +249,7 @@ def test_failed_import_names_file_and_field_and_can_be_tried_again(
     assert f"trials/{trial.parent.name}/result.json" in page
     assert "field <code>status</code>" in page
     assert "Mend the file" in page
-    assert "1 added, 1 refused" in text(browser, HERE)
+    assert "1 added, 1 left out" in text(browser, HERE)
     assert browser.post(f"{HERE}/{run.pk}/retry").status_code == 302
     work()
     run.refresh_from_db()
