@@ -316,3 +316,25 @@ def test_worker_ends_cleanly_on_sigterm_and_with_its_parent(tmp_path: Path) -> N
     assert site.rows(seen) == [(0,)]
     orphan = site.run("manage.py", "work", "--parent", "1")
     assert orphan.returncode == 0
+
+
+def test_sigterm_in_the_middle_puts_the_import_back(tmp_path: Path) -> None:
+    for number in range(6):
+        make_job(tmp_path / "jobs", benchmark=SPEC, track_id="open", key=str(number), attempts=150)
+    (tmp_path / "large.tgz").write_bytes(packed(tmp_path / "jobs"))
+    site = Site(tmp_path / "data")
+    site.environment["DJANGO_SETTINGS_MODULE"] = "plural_site.settings"
+    site.run("-c", SEED, str(tmp_path))
+    worker = site.worker()
+    deadline = time.monotonic() + 30
+    while not site.rows("SELECT 1 FROM jobs_job WHERE state = 'ready'") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    worker.terminate()
+    assert worker.wait(timeout=20) == 0
+    assert site.rows("SELECT status, tries FROM jobs_importrun") == [("queued", 0)]
+    landed = site.rows("SELECT count(*) FROM jobs_job WHERE state = 'ready'")[0][0]
+    assert 0 < landed < 6
+    assert site.rows("SELECT count(*) FROM jobs_job") == [(landed,)]
+    site.run("manage.py", "work", "--once")
+    assert site.rows("SELECT status, jobs_done, trials_done FROM jobs_importrun")[0][0] == "done"
+    assert site.rows("SELECT count(*) FROM jobs_trial") == [(6 * 300,)]
