@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.builders import BenchmarkSpec, make_job, track
-from tests.e2e.conftest import OpenPage, Site
+from tests.e2e.conftest import TIMEOUT, OpenPage, Site
 from tests.e2e.test_pages import check
 
 SPEC = BenchmarkSpec(name="Dropped", slug="dropped", tracks=(track(),))
@@ -51,7 +51,7 @@ def drop(page: Page, path: Path) -> None:
 
 def landed(page: Page) -> None:
     page.wait_for_url(re.compile(r"/imports/\d+$"))
-    expect(page.locator("#import-status")).to_have_text("done")
+    expect(page.locator("#import-status")).to_have_text("done", timeout=TIMEOUT)
 
 
 @pytest.mark.parametrize("subtle", [True, False])
@@ -80,7 +80,7 @@ def test_folder_goes_on_where_it_stopped(site: Site, open_page: OpenPage, tmp_pa
     page.goto(NEW)
     page.route("**/parts/2", lambda route: None)  # never answers
     page.get_by_label("Or a folder").set_input_files(project)
-    expect(page.locator("#transfer-text")).to_contain_text("16.8")
+    expect(page.locator("#transfer-text")).to_contain_text("16.8", timeout=TIMEOUT)
     page.goto(NEW)
     page.unroute("**/parts/2")
     expect(page.get_by_role("heading", name="Unfinished uploads")).to_be_visible()
@@ -96,10 +96,10 @@ def test_cancelled_upload_is_gone(site: Site, open_page: OpenPage, tmp_path: Pat
     page.goto(NEW)
     page.route("**/parts/1", lambda route: None)  # never answers
     page.get_by_label("Or a folder").set_input_files(project)
-    expect(page.locator("#transfer-text")).to_contain_text("8.4")
-    page.get_by_role("button", name="Cancel the upload").click()
+    expect(page.locator("#transfer-text")).to_contain_text("8.4", timeout=TIMEOUT)
+    page.get_by_role("button", name="Cancel the upload", exact=True).click()
     expect(page.get_by_label("Or a folder")).to_be_visible()
-    expect(page.get_by_role("heading", name="Unfinished uploads")).to_be_hidden()
+    expect(page.get_by_text("cancelled.tar")).to_be_hidden()
 
 
 def test_folder_without_jobs_is_refused_before_anything_is_sent(
