@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -22,11 +23,18 @@ from django.utils import timezone
 
 from jobs.domain.parsed import ImportProblemError
 from jobs.models import ImportRun, Job
+from plural_site.accounts.actions import record
 from plural_site.accounts.models import Project, User
 
 SILENT_FOR = timedelta(hours=1)
 LOOK_EVERY = 0.5
 """Seconds."""
+LOCK_SECONDS = 60
+"""How old a lock file is at least that nobody waits to hold."""
+MOST_TRIES = 5
+"""How often an upload is begun with whose process ends in the middle."""
+DIED = "The process that imported it was ended before it was done, {tries} in a row."
+DIED_ONCE = "The process that imported it was ended before it was done."
 
 
 @contextmanager
@@ -49,9 +57,7 @@ def claimed_run(
                         project=project,
                         actor=actor,
                         source=source,
-                        host=socket.gethostname(),
-                        lock=lock,
-                        beat_at=timezone.now(),
+                        **_held_by_this_process(lock),
                     )
                 break
             except IntegrityError:
@@ -63,19 +69,123 @@ def claimed_run(
                 waited = True
                 waiting()
             time.sleep(LOOK_EVERY)
+        note_event(run, "import.start")
         yield run
 
 
-def remove_leftovers() -> None:
-    """Removes what imports left that died: half-written Jobs, which nothing shows, and scratch folders."""
-    for run in ImportRun.objects.filter(status=ImportRun.Status.RUNNING):
-        if not _is_alive(run):
-            shutil.rmtree(scratch_folder(run), ignore_errors=True)
-            _lock_file(run.lock).unlink(missing_ok=True)
-            run.status, run.finished_at = ImportRun.Status.FAILED, timezone.now()
-            run.save(update_fields=["status", "finished_at"])
+@contextmanager
+def claimed_from_queue() -> Iterator[ImportRun | None]:
+    """The import that waits longest, of a project into which no other one runs; None where there is none."""
+    if not ImportRun.objects.filter(status=ImportRun.Status.QUEUED).exists():
+        yield None
+        return
+    lock = uuid.uuid4().hex
+    with _held(_lock_file(lock)):
+        try:
+            with transaction.atomic():
+                run = _first_in_queue()
+                if run:
+                    for name, value in _held_by_this_process(lock, run.tries + 1).items():
+                        setattr(run, name, value)
+                    run.report, run.counts = {}, {}
+                    run.jobs_found = run.jobs_done = run.trials_done = 0
+                    run.save()
+        except IntegrityError:  # a command began to import into the same project
+            run = None
+        yield run
+
+
+def _first_in_queue() -> ImportRun | None:
+    runs = ImportRun.objects.select_for_update(skip_locked=True, of=("self",))
+    running = ImportRun.objects.filter(status=ImportRun.Status.RUNNING).values("project")
+    waiting = runs.filter(status=ImportRun.Status.QUEUED, project__archived_at__isnull=True)
+    return waiting.exclude(project__in=running).order_by("pk").first()
+
+
+def _held_by_this_process(lock: str, tries: int = 1) -> dict[str, Any]:
+    now = timezone.now()
+    return {
+        "status": ImportRun.Status.RUNNING,
+        "host": socket.gethostname(),
+        "lock": lock,
+        "beat_at": now,
+        "started_at": now,
+        "tries": tries,
+    }
+
+
+def remove_leftovers() -> int:
+    """Removes what imports left that died: half-written Jobs, which nothing shows, and scratch folders.
+
+    An upload goes back to the queue. Says of how many imports.
+    """
+    running = ImportRun.objects.filter(status=ImportRun.Status.RUNNING)
+    dead = sum(let_go(run) for run in running if not is_alive(run))
     half_written = Job.objects.filter(state=Job.State.IMPORTING)
     half_written.exclude(import_run__status=ImportRun.Status.RUNNING).delete()
+    return dead
+
+
+def remove_locks() -> None:
+    """Removes lock files of processes that were ended before they had anything to import."""
+    for path in _scratch().glob("*.lock"):
+        try:
+            if time.time() - path.stat().st_mtime < LOCK_SECONDS:
+                continue
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+        except (FileNotFoundError, BlockingIOError):
+            continue
+
+
+def let_go(run: ImportRun, *, counts: bool = True, why: str = "") -> bool:
+    """Ends an import that will not go on: an upload waits again, unless that was its last try.
+
+    `counts`: as a try. Returns whether it was still to be ended; somebody else may have done it.
+    """
+    with transaction.atomic():
+        runs = ImportRun.objects.select_for_update(of=("self",)).select_related("project", "actor")
+        held = runs.filter(pk=run.pk, status=ImportRun.Status.RUNNING, lock=run.lock).first()
+        if held is None:
+            return False
+        shutil.rmtree(scratch_folder(held), ignore_errors=True)
+        _lock_file(held.lock).unlink(missing_ok=True)
+        Job.objects.filter(import_run=held, state=Job.State.IMPORTING).delete()
+        if held.size and (held.tries < MOST_TRIES or not counts):
+            held.status = ImportRun.Status.QUEUED
+            held.tries -= not counts
+            held.save()
+            return True
+        times = f"{held.tries} times" if held.tries > 1 else "once"
+        message = why or (DIED.format(tries=times) if held.size else DIED_ONCE)
+        added = list(held.added_jobs.order_by("pk").values_list("client_job_id", "recorded"))
+        problem = {"file": held.source, "field": "", "message": message}
+        jobs = [
+            {"folder": job, "job_id": job, "result": "added", "trials_added": trials, "notes": []}
+            for job, trials in added
+        ]
+        report = {"landed": False, "added": len(added), "jobs": jobs, "problems": [problem]}
+        report["trials_added"] = sum(trials for _, trials in added)
+        end_run(held, report)
+        return True
+
+
+def end_run(run: ImportRun, report: dict[str, Any]) -> None:
+    """Writes down how an import ended, as `ImportReport.as_dict` tells it."""
+    counts = {name: report.get(name, 0) for name in ("added", "updated", "unchanged", "refused")}
+    run.status = ImportRun.Status.DONE if report["landed"] else ImportRun.Status.FAILED
+    run.report, run.finished_at = report, timezone.now()
+    run.counts = {**counts, "trials": report.get("trials_added", 0), "problems": len(report["problems"])}
+    with transaction.atomic():
+        run.save()
+        note_event(run, "import.done", **run.counts)
+
+
+def note_event(run: ImportRun, verb: str, **detail: Any) -> None:
+    """An audit event of whoever imports; a command on the server itself names nobody."""
+    if run.actor:
+        record(run.actor, verb, run, project=run.project, source=run.source, **detail)
 
 
 def scratch_folder(run: ImportRun) -> Path:
@@ -102,7 +212,8 @@ def _held(path: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def _is_alive(run: ImportRun) -> bool:
+def is_alive(run: ImportRun) -> bool:
+    """Whether the process of a running import lives."""
     if run.host != socket.gethostname():
         return timezone.now() - run.beat_at < SILENT_FOR
     try:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import gc
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from jobs.domain.parsed import ImportProblemError, JobHeader, Note
 from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.sources import Limits, Source, open_source
-from jobs.import_lock import claimed_run, scratch_folder
+from jobs.import_lock import claimed_run, end_run, scratch_folder
 from jobs.models import ImportRun
 from jobs.read_ahead import Aside, Here, Reading, can_read_aside
 from jobs.staging import StagedJob
@@ -86,22 +87,36 @@ class ImportReport:
 
 
 Progress = Callable[[int, int, JobReport], None]
+Opener = Callable[[Path], AbstractContextManager[Source]]
+"""Opens what is to be imported, given a folder for what is unpacked."""
+NOTE_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Import:
     project: Project
     run: ImportRun
     scratch: Path
     report: ImportReport
     progress: Progress | None
+    noted_at: float = 0.0
 
     def done(self, job: JobReport, total: int) -> None:
         self.report.jobs.append(job)
         if job.problem:
             self.report.problems.append(job.problem)
+        if time.monotonic() - self.noted_at > NOTE_SECONDS:
+            self.note(total)
         if self.progress:
             self.progress(len(self.report.jobs), total, job)
+
+    def note(self, total: int) -> None:
+        """How far it is, for those who look at the run."""
+        self.noted_at = time.monotonic()
+        self.run.jobs_found, self.run.jobs_done = total, len(self.report.jobs)
+        self.run.trials_done = sum(job.trials_added for job in self.report.jobs)
+        self.run.beat_at = timezone.now()
+        self.run.save(update_fields=["jobs_found", "jobs_done", "trials_done", "beat_at"])
 
 
 def import_path(
@@ -126,31 +141,36 @@ def import_path(
         with claimed_run(
             project=project, actor=actor, source=source, patience=patience, waiting=waiting
         ) as run:
-            _run(run, path, limits, report, progress)
+            try:
+                _run(run, lambda scratch: open_source(path, scratch, limits), report, progress)
+            except BaseException:
+                end_run(run, {**report.as_dict(), "landed": False})
+                raise
     except (ImportProblemError, OSError) as error:
         report.problems.append(_problem(error, source))
     return report
 
 
-def _run(
-    run: ImportRun, path: Path, limits: Limits | None, report: ImportReport, progress: Progress | None
-) -> None:
-    status = ImportRun.Status.FAILED
-    try:
-        with _scratch(run) as scratch, _settled_heap():
-            try:
-                with open_source(path, scratch, limits) as source:
-                    _import_source(_Import(run.project, run, scratch, report, progress), source)
-            except (ImportProblemError, OSError) as error:
-                report.problems.append(_problem(error, run.source))
-        status = ImportRun.Status.DONE if report.landed else ImportRun.Status.FAILED
-    finally:
-        run.status, run.report, run.finished_at = status, report.as_dict(), timezone.now()
-        run.save()
+def import_claimed(run: ImportRun, opener: Opener) -> ImportReport:
+    """Imports for a run that this process has claimed, and ends it. What is not bad input is raised."""
+    report = ImportReport()
+    _run(run, opener, report, None)
+    return report
+
+
+def _run(run: ImportRun, opener: Opener, report: ImportReport, progress: Progress | None) -> None:
+    with _scratch(run) as scratch, _settled_heap():
+        try:
+            with opener(scratch) as source:
+                _import_source(_Import(run.project, run, scratch, report, progress), source)
+        except (ImportProblemError, OSError) as error:
+            report.problems.append(_problem(error, run.source))
+    end_run(run, report.as_dict())
 
 
 def _import_source(this: _Import, source: Source) -> None:
     folders = source.job_folders()
+    this.note(len(folders))
     found: list[tuple[JobFolder, JobHeader]] = []
     for folder in folders:
         try:
@@ -168,6 +188,7 @@ def _import_source(this: _Import, source: Source) -> None:
         this.done(_refused(folder, job) if isinstance(job, ImportProblemError) else job, len(folders))
     for path in source.benchmark_folders():
         _import_folder(this, path)
+    this.note(len(folders))
     this.report.notes += source.notes
 
 
@@ -199,7 +220,7 @@ def _import_jobs(
                 staged = current.result(lambda: _beat(this.run))
                 if following and following[1].job_id != header.job_id:  # a copy is to be held against it
                     reading = _start_reading(this, *following, Aside if can_read_aside() else Here)
-                job = _import_job(target, staged)
+                job = _import_job(target, staged, {done.job_id for done in this.report.jobs})
             except ImportProblemError as error:
                 job = error
             except OSError as error:
@@ -229,7 +250,7 @@ def _staging(this: _Import, header: JobHeader) -> Path:
     return this.scratch / f"staging-{header.job_id}"
 
 
-def _import_job(target: record.Target, staged: StagedJob) -> JobReport:
+def _import_job(target: record.Target, staged: StagedJob, reported: Container[str]) -> JobReport:
     header = staged.header
     try:
         job = record.existing_job(target.project, header)
@@ -239,8 +260,14 @@ def _import_job(target: record.Target, staged: StagedJob) -> JobReport:
     except (OSError, DatabaseError) as error:
         raise _not_stored(header, error) from error
     result = "added" if job is None else "updated" if written.changed else "unchanged"
+    added = written.added
+    if job and target.run.tries > 1 and header.job_id not in reported:
+        if job.added_by_id == target.run.pk:  # before its process died
+            result, added = "added", job.recorded + added
+        elif job.import_run_id == target.run.pk:
+            result = "updated"
     notes = (*header.notes, *written.notes)
-    return JobReport(staged.label, header.job_id, result, written.added, written.replaced, notes)
+    return JobReport(staged.label, header.job_id, result, added, written.replaced, notes)
 
 
 def _not_stored(header: JobHeader, error: OSError | DatabaseError) -> ImportProblemError:

@@ -39,32 +39,88 @@ class Blob(models.Model):
 
 
 class ImportRun(models.Model):
+    """One import: of what a command was pointed at, or of what was uploaded in parts."""
+
     class Status(models.TextChoices):
+        UPLOADING = "uploading"
+        QUEUED = "queued"
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
+        CANCELLED = "cancelled"
+        UNDONE = "undone"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     source = models.CharField(max_length=500)
     status = models.CharField(max_length=16, choices=Status, default=Status.RUNNING)
     report = models.JSONField(default=dict)
-    host = models.CharField(max_length=255)
-    lock = models.CharField(max_length=32)
+    counts = models.JSONField(default=dict)
+    """Of the report: Jobs added, updated, unchanged and refused, Trials, problems."""
+    host = models.CharField(max_length=255, blank=True)
+    lock = models.CharField(max_length=32, blank=True)
     """Name of the lock file that its process holds while it lives."""
     beat_at = models.DateTimeField()
+    """When something of it last moved: a part came in, a process read on."""
+    fingerprint = models.CharField(max_length=71, blank=True)
+    """Of an upload: what the browser knows the same file or folder by."""
+    size = models.PositiveBigIntegerField(default=0)
+    """Bytes of the whole upload; 0 for what a command imports."""
+    received = models.PositiveBigIntegerField(default=0)
+    jobs_found = models.PositiveIntegerField(default=0)
+    jobs_done = models.PositiveIntegerField(default=0)
+    trials_done = models.PositiveIntegerField(default=0)
+    tries = models.PositiveSmallIntegerField(default=0)
+    """How often a process began with it."""
     created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
 
     class Meta:
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(status__in=["running", "done", "failed"]), name="importrun_status"
+                condition=Q(
+                    status__in=["uploading", "queued", "running", "done", "failed", "cancelled", "undone"]
+                ),
+                name="importrun_status",
             ),
             models.UniqueConstraint(
                 fields=["project"], condition=Q(status="running"), name="importrun_one_at_a_time"
             ),
         ]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-created_at", "-id"], name="importrun_latest"),
+            models.Index(fields=["status", "id"], name="importrun_queue"),
+        ]
+
+    def __str__(self) -> str:
+        return self.source
+
+
+class UploadPart(models.Model):
+    """A part of what is uploaded, until its import needs it no more. `number` counts from 0."""
+
+    run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    digest = digest_field()
+    name = models.CharField(max_length=255)
+    """In the storage "uploads"."""
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["run", "number"], name="uploadpart_number")]
+
+
+class Worker(models.Model):
+    """A process that takes imports from the queue, and when it was last heard of."""
+
+    name = models.CharField(max_length=300, primary_key=True)
+    beat_at = models.DateTimeField()
 
 
 class Job(models.Model):
@@ -97,6 +153,8 @@ class Job(models.Model):
     pack = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
     files = models.JSONField(default=list)
     import_run = models.ForeignKey(ImportRun, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    """The last one that brought something of it; `added_by` brought it first."""
+    added_by = models.ForeignKey(ImportRun, null=True, on_delete=models.SET_NULL, related_name="added_jobs")
     set_aside_at = models.DateTimeField(null=True)
     """Since when a person keeps it out of every figure; its evidence stays."""
     set_aside_by = models.ForeignKey(

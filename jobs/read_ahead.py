@@ -92,6 +92,7 @@ def _read(
     folder: JobFolder, header: JobHeader, known: dict[str, Known], target: Path, answer: Connection
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the import is what a person interrupts; it ends this
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         answer.send(stage(folder, header, known, target, _no_beat, in_memory=False))
     except ImportProblemError as error:

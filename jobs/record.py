@@ -240,6 +240,7 @@ def _place(
             attempts=header.attempts,
             rerun_of_job=header.rerun_of_job_id,
             rerun_of_trial=header.rerun_of_trial_id,
+            added_by=target.run,
         )
     job.import_run = target.run
     job.closed_at, job.closed_by, job.closed_reason = None, None, ""  # more of it came after all

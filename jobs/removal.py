@@ -14,6 +14,11 @@ from plural_site.db import blobs
 
 BATCH = 500
 WORDS = {
+    "import.cancel": "cancelled the upload of {source}",
+    "import.done": "finished the import of {source}: of its Jobs {added} were added, {updated} brought up to "
+    "date, {unchanged} unchanged and {refused} refused",
+    "import.start": "began the import of {source}",
+    "import.undo": "undid the import of {source}: {jobs} Jobs with {trials} Trials went",
     "job.close": "closed the Job {job}: “{reason}”",
     "job.count_again": "let the Job {job} count again",
     "job.open_again": "opened the Job {job} again",
@@ -32,11 +37,10 @@ class JobsRemoval(Removal):
 
     def counts(self) -> list[Counted]:
         jobs = Job.objects.filter(project=self.project)
-        size = Blob.objects.filter(digest__in=_packs(jobs)).aggregate(size=Sum("size"))["size"]
         return [
             Counted("Jobs", jobs.count()),
             Counted("Trials", Trial.objects.filter(job__in=jobs).count()),
-            Counted("Bytes in files", size or 0, is_bytes=True),
+            Counted("Bytes in files", size_of(jobs), is_bytes=True),
         ]
 
     def hindrance(self) -> str:
@@ -46,25 +50,42 @@ class JobsRemoval(Removal):
 
     def remove(self) -> None:
         jobs = Job.objects.filter(project=self.project)
-        self._candidates = sorted(set(_packs(jobs)) | set(_superseded(jobs)))
+        self._candidates = packs_of(jobs)
         for job in jobs.only("pk"):  # one by one, since Django reads what it deletes into memory
             job.delete()
         ImportRun.objects.filter(project=self.project).delete()
         Tally.objects.filter(revision__resource__project=self.project).delete()
 
     def remove_frozen(self) -> None:
-        everywhere = Job.objects.all()
-        kept = set(_superseded(everywhere))
-        for batch in _batches([digest for digest in self._candidates if digest not in kept]):
-            unused = set(batch)
-            unused -= set(Job.objects.filter(pack__in=batch).values_list("pack", flat=True))
-            unused -= set(Execution.objects.filter(pack__in=batch).values_list("pack", flat=True))
-            rows = Blob.objects.filter(digest__in=unused)
-            rows._raw_delete(rows.db)
-            self._unused += sorted(unused)
+        self._unused = remove_unused(self._candidates)
 
     def after_commit(self) -> None:
         remove_files(self._unused)
+
+
+def packs_of(jobs: QuerySet[Job]) -> list[str]:
+    """Digests of all that these Jobs hold files in, or held before they grew."""
+    return sorted(set(_packs(jobs)) | set(_superseded(jobs)))
+
+
+def remove_unused(candidates: Sequence[str]) -> list[str]:
+    """Deletes rows of those blobs that no Job holds files in, and says which. The caller has thawed them."""
+    kept = set(_superseded(Job.objects.all()))
+    removed: list[str] = []
+    for batch in _batches([digest for digest in candidates if digest not in kept]):
+        unused = set(batch)
+        unused -= set(Job.objects.filter(pack__in=batch).values_list("pack", flat=True))
+        unused -= set(Execution.objects.filter(pack__in=batch).values_list("pack", flat=True))
+        rows = Blob.objects.filter(digest__in=unused)
+        rows._raw_delete(rows.db)
+        removed += sorted(unused)
+    return removed
+
+
+def size_of(jobs: QuerySet[Job]) -> int:
+    """Bytes of the files of these Jobs."""
+    size: int | None = Blob.objects.filter(digest__in=_packs(jobs)).aggregate(size=Sum("size"))["size"]
+    return size or 0
 
 
 def remove_files(digests: Sequence[str]) -> int:

@@ -27,6 +27,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 HOST_PATTERN = re.compile(r"\*|\.?[a-z0-9_.-]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
 MAIL_PORTS = {"none": 25, "starttls": 587, "tls": 465}
+UPLOAD_LIMIT, MOST_UPLOAD = 20 * 10**9, 10**13
 DEFAULT_URL = "http://127.0.0.1:8000"
 
 # WAL lets readers work beside the one writer; NORMAL is its safe and fast durability level. With
@@ -72,6 +73,8 @@ class Environment:
     key_rate_limit: int
     ip_rate_limit: int
     proxies: int
+    upload_limit: int
+    """Bytes of one upload in the browser."""
 
     @property
     def https(self) -> bool:
@@ -101,6 +104,7 @@ def read(values: Mapping[str, str], base_dir: Path) -> Environment:
     openid = _openid(values, take, problems)
     key_rate_limit = take("KEY_RATE_LIMIT", lambda value: _number(value, 600), 600)
     ip_rate_limit = take("IP_RATE_LIMIT", lambda value: _number(value, 1200), 1200)
+    upload_limit = take("UPLOAD_LIMIT", _bytes, UPLOAD_LIMIT)
     proxies = take("PROXIES", lambda value: _number(value, int(site_url.startswith("https:"))), 0)
     if problems:
         raise ImproperlyConfigured("These environment variables can't be used.\n" + "\n".join(problems))
@@ -116,6 +120,7 @@ def read(values: Mapping[str, str], base_dir: Path) -> Environment:
         key_rate_limit=key_rate_limit,
         ip_rate_limit=ip_rate_limit,
         proxies=proxies,
+        upload_limit=upload_limit,
     )
 
 
@@ -190,6 +195,14 @@ def _number(value: str, otherwise: int, least: int = 0, most: int = 1_000_000) -
     if re.fullmatch(r"[0-9]{1,7}", value) and least <= int(value) <= most:
         return int(value)
     raise ValueError(f"expected a whole number from {least} to {most}, not {value!r}")
+
+
+def _bytes(value: str) -> int:
+    if not value:
+        return UPLOAD_LIMIT
+    if re.fullmatch(r"[0-9]{1,14}", value) and 1 <= int(value) <= MOST_UPLOAD:
+        return int(value)
+    raise ValueError(f"expected a number of bytes from 1 to {MOST_UPLOAD}, not {value!r}")
 
 
 def _boolean(value: str) -> bool:

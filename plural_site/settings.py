@@ -91,12 +91,21 @@ STORAGES: dict[str, dict[str, Any]] = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "blobs", "base_url": None, "file_permissions_mode": 0o600},
     },
+    "uploads": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA_DIR / "uploads", "base_url": None, "file_permissions_mode": 0o600},
+    },
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
         if STATIC_IS_COLLECTED
         else "django.contrib.staticfiles.storage.StaticFilesStorage",
     },
 }
+
+UPLOAD_LIMIT = ENVIRONMENT.upload_limit  # bytes
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads" / "forms"
+FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+FILE_UPLOAD_HANDLERS = ["jobs.upload_form.UploadHandler"]
 
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "accounts:sign-in"

@@ -28,12 +28,15 @@ MAY_WRITE = {
     "jobs/actions.py",
     "jobs/import_lock.py",
     "jobs/imports.py",
+    "jobs/queue.py",
     "jobs/job_figures.py",
     "jobs/record.py",
     "jobs/removal.py",
     "jobs/search_texts.py",
     "jobs/step_indexes.py",
     "jobs/tallies.py",
+    "jobs/undo.py",
+    "jobs/uploads.py",
 }
 
 

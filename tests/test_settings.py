@@ -139,3 +139,11 @@ def test_production_settings_pass_the_deployment_check(tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert "no issues" in result.stdout
+
+
+def test_upload_limit_is_a_number_of_bytes(tmp_path: Path) -> None:
+    assert env.read({}, tmp_path).upload_limit == 20 * 10**9
+    assert env.read({"UPLOAD_LIMIT": "5000000000"}, tmp_path).upload_limit == 5 * 10**9
+    for wrong in ("0", "-1", "20GB", "1e9", "99999999999999"):
+        with pytest.raises(ImproperlyConfigured, match="UPLOAD_LIMIT: expected a number of bytes"):
+            env.read({"UPLOAD_LIMIT": wrong}, tmp_path)

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from jobs.models import Job, Trial
+from jobs.models import ImportRun, Job, Trial
 from plural_site.accounts.actions import (
     create_api_key,
     create_project,
@@ -71,6 +71,15 @@ def _for_all(by_person: Mapping[str, int]) -> Mapping[str, int]:
     """Unless an address says otherwise, oli, who is in another project only, gets what dee does, and max,
     a manager who doesn't own the account, what ben does."""
     return {"oli": by_person["dee"], "max": by_person["ben"], **by_person}
+
+
+WRITERS = MEMBERS | {"cy": FORBIDDEN}
+NO_PAGE = {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], NO_METHOD)
+
+
+def for_writers(status: int) -> Mapping[str, int]:
+    """`SIGN_IN` is the status of every redirect."""
+    return WRITERS | {"ben": status, "ann": status}
 
 
 IN_PROJECT = "projects/{project}"
@@ -132,6 +141,31 @@ MATRIX = {
         MEMBERS | {"cy": FORBIDDEN},
         {"anonymous": SIGN_IN, "dee": ABSENT, "cy": FORBIDDEN, "ben": UNPROCESSABLE, "ann": UNPROCESSABLE},
     ),
+    "projects/<slug:project>/imports": address(f"/{IN_PROJECT}/imports", MEMBERS),
+    "projects/<slug:project>/imports/new": address(
+        f"/{IN_PROJECT}/imports/new", WRITERS, for_writers(UNPROCESSABLE)
+    ),
+    "projects/<slug:project>/imports/uploads": address(
+        f"/{IN_PROJECT}/imports/uploads", NO_PAGE, for_writers(UNPROCESSABLE)
+    ),
+    "projects/<slug:project>/imports/<int:number>": address(f"/{IN_PROJECT}/imports/{{run}}", MEMBERS),
+    "projects/<slug:project>/imports/<int:number>/live": address(
+        f"/{IN_PROJECT}/imports/{{run}}/live", MEMBERS
+    ),
+    "projects/<slug:project>/imports/<int:number>/parts/<int:part>": address(
+        f"/{IN_PROJECT}/imports/{{run}}/parts/0",
+        NO_PAGE,
+        for_writers(ABSENT),  # it is an upload of nobody here
+    ),
+    "projects/<slug:project>/imports/<int:number>/cancel": address(
+        f"/{IN_PROJECT}/imports/{{run}}/cancel", NO_PAGE, for_writers(SIGN_IN)
+    ),
+    "projects/<slug:project>/imports/<int:number>/retry": address(
+        f"/{IN_PROJECT}/imports/{{run}}/retry", NO_PAGE, for_writers(SIGN_IN)
+    ),
+    "projects/<slug:project>/imports/<int:number>/undo": address(
+        f"/{IN_PROJECT}/imports/{{run}}/undo", WRITERS, for_writers(SIGN_IN)
+    ),
     "projects/<slug:project>/trials": address(f"/{IN_PROJECT}/trials", MEMBERS),
     "projects/<slug:project>/trials/<slug:trial_id>": address(f"/{IN_PROJECT}/trials/{{trial}}", MEMBERS),
     "projects/<slug:project>/trials/<slug:trial_id>/receipt": address(
@@ -189,6 +223,7 @@ def filled(path: str, project: Project) -> str:
         "account_key": _first(ApiKey.objects.filter(account__slug="acme")),
         "invitation": _first(Invitation.objects.filter(project=project)),
         "key": _first(ApiKey.objects.filter(project=project)),
+        "run": _first(ImportRun.objects.filter(project=project)),
         "member": _first(User.objects.filter(name="Cy")),
         "owner": _first(User.objects.filter(name="Ann")),
     }

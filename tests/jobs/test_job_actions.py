@@ -149,9 +149,9 @@ def test_what_a_closed_job_left_undone_counts_as_cancelled(
     tasks = Tally.objects.filter(scope=Tally.Scope.TASK).order_by("position")
     assert [row.detail["cancelled"] for row in tasks] == [0, 1]
     page: Any = visitor.get("/projects/triage/benchmarks/demo-bench@1.0.0", {"track": "open"}).context["page"]
-    (row,) = [*page.rows, *page.unranked]
-    proof = visitor.get(row.attempts.href).context["page"]
-    assert (proof.shown.text, proof.warnings) == (row.attempts.text, ())
+    (entry,) = [*page.rows, *page.unranked]
+    proof = visitor.get(entry.attempts.href).context["page"]
+    assert (proof.shown.text, proof.warnings) == (entry.attempts.text, ())
     actions.open_again(actor=ben, project=project, job_id=killed.name)
     assert (job(killed.name).closed_at, job(killed.name).closed_reason) == (None, "")
     assert figures() == open_figures

@@ -32,6 +32,7 @@ from jobs.models import (
     StepText,
     Tally,
     Trial,
+    UploadPart,
 )
 from plural_site.accounts.models import Project
 from plural_site.db.frozen import frozen_tables
@@ -51,6 +52,7 @@ def rows(project: Project, tmp_path: Path) -> None:
     make_job(tmp_path, benchmark=BenchmarkSpec(purpose="Another."))
     bring(project, tmp_path)
     ImportRun.objects.update(status="running")
+    UploadPart.objects.create(run=ImportRun.objects.get(), number=0, size=1, digest=OTHER_HASH, name="0")
     trial = Trial.objects.earliest("pk")
     index = StepIndex.objects.create(
         execution=trial.executions.get(), path="steps.json", format="atif", version=1, steps=1
@@ -117,6 +119,7 @@ CASES = {
     "stepindex_file": of(StepIndex),
     "stepchunk_number": of(StepChunk),
     "steptext_part": of(StepText),
+    "uploadpart_number": of(UploadPart),
 }
 
 

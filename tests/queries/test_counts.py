@@ -92,6 +92,11 @@ PAGES = {
     "/projects/triage/jobs/{job}?task=t&sort=-cost": SESSION + PROJECT + 3 + 1 + 2 + 6 + 2,
     "/projects/triage/jobs/{job}/live": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2,
     "/projects/triage/jobs/{job}/set-aside": SESSION + PROJECT + 3,
+    "/projects/triage/imports": SESSION + PROJECT + 1,
+    "/projects/triage/imports/new": SESSION + PROJECT + 3,
+    "/projects/triage/imports/{run}": SESSION + PROJECT + 2,
+    "/projects/triage/imports/{run}/live": SESSION + PROJECT + 2,
+    "/projects/triage/imports/{run}/undo": SESSION + PROJECT + 9,
     "/projects/triage/trials": SESSION + PROJECT + 3,
     "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION
     + PROJECT
@@ -116,6 +121,7 @@ def filled(path: str, project: Project) -> str:
     agents = [agent.configuration.content_hash.removeprefix("sha256:")[:12] for agent in job.agents.all()]
     return path.format(
         job=job.client_job_id,
+        run=job.added_by_id,
         trial=Trial.objects.filter(job=job).earliest("pk").client_trial_id,
         agent=agents[0],
         other=agents[1],
@@ -190,6 +196,10 @@ def test_templates_render_without_queries(
         "jobs/agent.html",
         "jobs/agents.html",
         "jobs/jobs.html",
+        "jobs/imports.html",
+        "jobs/import.html",
+        "jobs/import_new.html",
+        "jobs/import_undo.html",
         "jobs/search.html",
         "jobs/job.html",
         "jobs/trials.html",

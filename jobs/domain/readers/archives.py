@@ -50,19 +50,26 @@ class Limits:
 
 
 def unpack(archive: str, label: str, scratch: str, limits: Limits) -> PackedFiles:
+    """As `unpack_file`, from the path of the archive."""
+    try:
+        with open(archive, "rb") as file:  # noqa: PTH123
+            return unpack_file(file, os.fstat(file.fileno()).st_size, label, scratch, limits)
+    except OSError as error:
+        raise ImportProblemError(label, "", _not_unpacked(error)) from None
+
+
+def unpack_file(file: IO[bytes], size: int, label: str, scratch: str, limits: Limits) -> PackedFiles:
     """Unpack a zip or a tar, gzipped or not, told apart by what is in it; `label` names it in errors.
 
     The caller closes what it gets. Raises `ImportProblemError`, and leaves nothing in `scratch` then.
     """
     try:
         with ExitStack() as undo:
-            file = undo.enter_context(open(archive, "rb"))  # noqa: PTH123
             files = PackedFiles(scratch)
             undo.callback(files.close)
-            _unpack(file, _Output(files, limits, os.fstat(file.fileno()).st_size, label))
+            _unpack(file, _Output(files, limits, size, label))
             files.flush()
             undo.pop_all()
-            file.close()
             return files
     except TarError as error:
         raise ImportProblemError(label, "", str(error)) from None
@@ -71,8 +78,11 @@ def unpack(archive: str, label: str, scratch: str, limits: Limits) -> PackedFile
     except (zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
         raise ImportProblemError(label, "", f"is damaged: {shown(str(error))}") from None
     except OSError as error:
-        message = f"can't be unpacked: {error.strerror or type(error).__name__}"
-        raise ImportProblemError(label, "", message) from None
+        raise ImportProblemError(label, "", _not_unpacked(error)) from None
+
+
+def _not_unpacked(error: OSError) -> str:
+    return f"can't be unpacked: {error.strerror or type(error).__name__}"
 
 
 def _unpack(file: IO[bytes], output: _Output) -> None:

@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from jobs.domain.parsed import ImportProblemError, Note
 from jobs.domain.readers import archives
 from jobs.domain.readers.archives import Limits
 from jobs.domain.readers.folders import DiskFolder, Folder, JobFolder, Names, join, name_problem
-from jobs.domain.readers.packed import PackedFolder
+from jobs.domain.readers.packed import PackedFiles, PackedFolder
 from jobs.domain.readers.project_copies import MAX_BYTES, MAX_COPIED, ProjectCopies
 from jobs.domain.readers.strict_json import shown
 
-__all__ = ["JobFolder", "Limits", "Source", "open_source"]
+__all__ = ["JobFolder", "Limits", "Source", "open_archive", "open_source"]
 
 _SEARCH_DEPTH = 8
 _MAX_FOLDERS = 100_000
@@ -92,13 +93,29 @@ def open_source(path: Path, scratch: Path, limits: Limits | None = None) -> Iter
             source = _found(folder, real, real.name, name)
         yield source
     elif stat.S_ISREG(mode):
-        with (
-            closing(archives.unpack(str(real), name, str(scratch), limits or Limits())) as files,
-            tempfile.TemporaryDirectory(prefix="unpacked-", dir=scratch) as target,
-        ):
-            yield _found(PackedFolder(files, files.top), Path(target), "", name)
+        with _unpacked(
+            archives.unpack(str(real), name, str(scratch), limits or Limits()), scratch, name
+        ) as it:
+            yield it
     else:
         raise ImportProblemError(name, "", "is neither a file nor a folder")
+
+
+@contextmanager
+def open_archive(
+    file: IO[bytes], size: int, name: str, scratch: Path, limits: Limits | None = None
+) -> Iterator[Source]:
+    """As `open_source`, for an archive of `size` bytes that is open, and seekable, already."""
+    name = shown(name) or "."
+    files = archives.unpack_file(file, size, name, str(scratch), limits or Limits())
+    with _unpacked(files, scratch, name) as source:
+        yield source
+
+
+@contextmanager
+def _unpacked(files: PackedFiles, scratch: Path, name: str) -> Iterator[Source]:
+    with closing(files), tempfile.TemporaryDirectory(prefix="unpacked-", dir=scratch) as target:
+        yield _found(PackedFolder(files, files.top), Path(target), "", name)
 
 
 def _found(folder: Folder, root: Path, root_name: str, shown_name: str) -> Source:

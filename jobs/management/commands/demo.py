@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,7 @@ SLUG = "demo"
 NOTICE = (
     "Demo: the Agents of these Jobs are scripts. No model was called, so the scores say nothing about any."
 )
+MANAGE = Path(__file__).parents[3] / "manage.py"
 RECORDED = Path(__file__).parents[2] / "demo" / "support-triage.tar.gz"
 
 
@@ -59,7 +65,20 @@ class Command(BaseCommand):
             return
         self.stdout.write("Stop with Ctrl-C.\n")
         self.stdout.flush()
-        call_command("runserver", f"127.0.0.1:{port}", use_reloader=False, skip_checks=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        with _worker():
+            call_command("runserver", f"127.0.0.1:{port}", use_reloader=False, skip_checks=True)
+
+
+@contextmanager
+def _worker() -> Iterator[None]:
+    """A worker that ends with this process, however that ends."""
+    command = [sys.executable, str(MANAGE), "work", "--parent", str(os.getpid())]
+    with subprocess.Popen(command) as process:  # noqa: S603 - our own command
+        try:
+            yield
+        finally:
+            process.terminate()
 
 
 def _check_port(port: int) -> None:
