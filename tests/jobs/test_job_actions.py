@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -148,8 +147,8 @@ def test_what_a_closed_job_left_undone_counts_as_cancelled(
     assert (after.overall.score, after.overall.coverage) == (before.overall.score, before.overall.coverage)
     tasks = Tally.objects.filter(scope=Tally.Scope.TASK).order_by("position")
     assert [row.detail["cancelled"] for row in tasks] == [0, 1]
-    page: Any = visitor.get("/projects/triage/benchmarks/demo-bench@1.0.0", {"track": "open"}).context["page"]
-    (entry,) = [*page.rows, *page.unranked]
+    page = visitor.get("/projects/triage/benchmarks/demo-bench@1.0.0", {"track": "open"}).context["page"]
+    entry = (page.rows + page.unranked)[0]
     proof = visitor.get(entry.attempts.href).context["page"]
     assert (proof.shown.text, proof.warnings) == (entry.attempts.text, ())
     actions.open_again(actor=ben, project=project, job_id=killed.name)
