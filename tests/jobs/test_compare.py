@@ -233,7 +233,9 @@ def test_cost_differences_are_bounds_where_a_cost_is_one(
     pair = only(compared(board_of(project, tmp_path, {"ace": [a, a], "bee": [b, b]}), "ace", "bee"))
     money, seconds = pair.measures
     assert money.difference.text == text
-    assert {money.a.note, money.b.note} <= {"measured 2 of 2", "measured 0 of 2"}
+    for outcome, side in ((a, money.a), (b, money.b)):
+        known = "measured 0 of 2" if outcome.cost_usd is None else "measured 2 of 2"
+        assert side.note == known + (", reported as $0" if outcome.cost_usd == 0 else "")
     assert seconds.difference.text == "0.0\u00a0s"
 
 
