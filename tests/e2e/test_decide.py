@@ -74,7 +74,7 @@ def test_the_chart_is_drawn_when_it_comes_into_view(reader: Page) -> None:
     reader.wait_for_load_state("networkidle")
     assert not any("plotly" in url or "chart.json" in url for url in asked)
     plot(reader)
-    assert sorted(names(reader)) == ["quick", "rambler", "steady", "wobbly"]
+    assert sorted(names(reader)) == ["quick", "rambler", "steady"]  # not all of wobbly's costs are known
     expect(reader.locator(".plot .modebar")).to_have_count(0)
     expect(reader.get_by_role("img", name="Cost against correctness")).to_be_visible()
     reader.locator("#chart-x-2").click()
