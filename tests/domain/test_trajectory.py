@@ -20,7 +20,7 @@ from jobs.domain.trajectory.scan import Fault, Piece
 from jobs.domain.trajectory.types import EMBEDDED, REWARD_LABEL, Block, OutlineRow, Step
 from tests import trajectories
 
-HARBOR = Path("/work/shared/data/runners/harbor")
+HARBOR = Path(__file__).parents[3] / "shared/data/runners/harbor"
 
 
 def read(data: bytes | Any, name: str = "trajectory.json", slow: int = 0) -> tuple[Reading, list[Row]]:
