@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from django.test import Client
@@ -13,9 +12,6 @@ from jobs.models import Trial
 from plural_site.accounts.models import Project
 from tests.builders import START, make_job, share_trial
 from tests.importing import bring
-
-if TYPE_CHECKING:
-    pass
 
 BOARD = "/projects/triage/benchmarks/demo-bench@1.0.0"
 
