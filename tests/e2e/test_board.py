@@ -14,7 +14,8 @@ CHEAPEST_FIRST = ["2 quick", "3 rambler", "1 steady"]
 
 
 def ranked(page: Page) -> list[str]:
-    """Rank and Agent of each ranked row, from the top."""
+    """Rank and Agent of each ranked row, from the top, once the page has loaded whole."""
+    page.wait_for_load_state()
     rows = page.locator("tbody.entry:not(.unranked) > tr:first-child")
     ranks = rows.locator("td.rank > a:not(.alike)").all_inner_texts()
     agents = rows.locator("th.agent > a").all_inner_texts()
@@ -22,7 +23,8 @@ def ranked(page: Page) -> list[str]:
 
 
 def sorted_by(page: Page) -> list[str]:
-    """Each column said to be sorted, with its direction."""
+    """Each column said to be sorted, with its direction, once the page has loaded whole."""
+    page.wait_for_load_state()
     heads = page.locator("th[aria-sort]")
     return [
         f"{head.locator('a').inner_text().split()[0]} {head.get_attribute('aria-sort')}"
@@ -197,15 +199,17 @@ def test_everything_works_without_script(open_page: OpenPage, site: Site, width:
     page = open_page(site.reader, java_script_enabled=False, viewport={"width": width, "height": 800})
     page.goto(BOARD)
     page.locator("thead th.score a").click()
-    assert page.url.endswith("sort=-score")
+    expect(page).to_have_url(re.compile("sort=-score$"))
     page.get_by_role("link", name="Open systems").click()
-    assert "track=open" in page.url and ranked(page)[0] == "1 playbook"
+    expect(page).to_have_url(re.compile("track=open"))
+    assert ranked(page)[0] == "1 playbook"
     page.get_by_role("link", name="Categories").click()
-    assert "view=categories" in page.url
+    expect(page).to_have_url(re.compile("view=categories"))
     page.locator(".row-toggle > summary").first.click()
     expect(page.locator(".breakdown").first).to_be_visible()
     page.get_by_role("button", name="Dark theme").click()
-    assert page.get_attribute("html", "data-theme") == "dark" and "view=categories" in page.url
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page).to_have_url(re.compile("view=categories"))
     page.get_by_text("Releases").click()
     page.get_by_role("link", name="1.1.0", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("1.1.0")
