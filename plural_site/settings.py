@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "plural_site.accounts",
     "benchmarks",
     "jobs",
+    "hub",
 ]
 
 MIDDLEWARE = [

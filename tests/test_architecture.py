@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("plural_site", "benchmarks", "jobs")
+PACKAGES = ("plural_site", "benchmarks", "jobs", "hub")
 LONGEST_FUNCTION, LONGEST_MODULE = 60, 500
 
 WRITES = {"save", "delete", "create", "get_or_create", "update_or_create", "bulk_create", "bulk_update"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, connection, models, transaction
 
 from benchmarks.models import (
@@ -21,6 +22,7 @@ from benchmarks.models import (
     TaskPin,
     Track,
 )
+from hub.models import Draft, Facet, Manifest, ManifestRecord, Publication, PublishedResult
 from jobs.models import (
     Blob,
     Execution,
@@ -38,6 +40,7 @@ from plural_site.accounts.models import Project
 from plural_site.db.frozen import frozen_tables
 from tests.builders import START, AgentSpec, BenchmarkSpec, category, make_job, track
 from tests.importing import bring
+from tests.publishing import hub_rows
 
 OTHER_HASH = "sha256:" + "0" * 64
 NO_HASH = "sha256:" + "0" * 63 + "\n"
@@ -59,6 +62,7 @@ def rows(project: Project, tmp_path: Path) -> None:
     )
     StepChunk.objects.create(index=index, number=0, rows=[])
     StepText.objects.create(job=trial.job, trial=trial, index=index, step=0, part=0, text="words")
+    hub_rows(Resource.objects.benchmarks().earliest("pk"))
 
 
 def again(model: type[models.Model], **changes: Any) -> None:
@@ -120,11 +124,36 @@ CASES = {
     "stepchunk_number": of(StepChunk),
     "steptext_part": of(StepText),
     "uploadpart_number": of(UploadPart),
+    "publication_address": of(Publication, resource_id=None),
+    "publication_slug": of(Publication, resource_id=None, slug="No-slug"),
+    "publication_account": of(Publication, resource_id=None, account_slug=""),
+    "draft_of_person": of(Draft),
+    "draft_reached": of(Draft, reached=6, person_id="stranger"),
+    "draft_candidate_is_whole": of(Draft, candidate_digest=OTHER_HASH, person_id="stranger"),
+    "manifest_digest_form": of(Manifest, digest=NO_HASH),
+    "manifest_has_version": of(Manifest, digest=OTHER_HASH, version=""),
+    "manifestrecord_sequence": of(ManifestRecord, manifest_id="unrecorded", digest=OTHER_HASH),
+    "manifestrecord_first_has_no_previous": of(
+        ManifestRecord, manifest_id="unrecorded", digest=OTHER_HASH, sequence=2
+    ),
+    "manifestrecord_kind": of(
+        ManifestRecord, manifest_id="unrecorded", digest=OTHER_HASH, version="2", kind="boast", reason="Why."
+    ),
+    "manifestrecord_reason": of(
+        ManifestRecord, manifest_id="unrecorded", digest=OTHER_HASH, version="2", kind="correct"
+    ),
+    "manifestrecord_digest_form": of(ManifestRecord, manifest_id="unrecorded", digest=NO_HASH, version="2"),
+    "publishedresult_id": of(PublishedResult),
+    "publishedresult_finite": of(PublishedResult, result_id="res_2", score=float("inf")),
+    "publishedresult_status": of(PublishedResult, result_id="res_2", status="famous"),
+    "publishedresult_provenance": of(PublishedResult, result_id="res_2", provenance="heard"),
+    "facet_once": of(Facet),
+    "facet_kind": of(Facet, kind="colour"),
 }
 
 
 def constraints() -> Iterator[tuple[type[models.Model], models.BaseConstraint]]:
-    for label in ("benchmarks", "jobs"):
+    for label in ("benchmarks", "jobs", "hub"):
         for model in apps.get_app_config(label).get_models():
             for constraint in model._meta.constraints:
                 yield model, constraint
@@ -140,6 +169,8 @@ def resolved(model: type[models.Model], changes: dict[str, Any]) -> dict[str, An
     stand_ins = {
         "revision_id": getattr(row, "revision_id", None),
         "another": Revision.objects.filter(release__isnull=True).earliest("pk").pk,
+        "unrecorded": Manifest.objects.latest("pk").pk,
+        "stranger": get_user_model().objects.exclude(drafts__isnull=False).earliest("pk").pk,
     }
     return {key: stand_ins.get(str(value), value) for key, value in changes.items()}
 
