@@ -40,7 +40,7 @@ class _Object(dict[str, Any]):
     twice: tuple[str, ...] = ()
 
 
-def encode(value: object) -> bytes:
+def encode(value: Any) -> bytes:
     """Canonical JSON of a dataclass: sorted keys, compact, unescaped, Python number text, UTF-8.
 
     Every field is written, float fields as floats whatever they hold. Raises DomainError for what is not
@@ -49,9 +49,17 @@ def encode(value: object) -> bytes:
     return canonical_plain(plain(value))
 
 
-def plain(value: object) -> dict[str, Any]:
+def plain(value: Any) -> dict[str, Any]:
     """A dataclass as a JSON object, with every field."""
-    return {name: _plain(hint, getattr(value, name)) for name, hint in hints(type(value)).items()}
+    cls: Any = type(value)
+    return {name: _plain(hint, getattr(value, name)) for name, hint in hints(cls).items()}
+
+
+def check(value: Any) -> list[FieldProblem]:
+    """What is wrong with a dataclass's values by its type hints; empty where `decode` would take it."""
+    reader = _Reader()
+    reader.read(type(value), plain(value), ())
+    return reader.problems
 
 
 def decode(cls: type[T], data: bytes) -> T:
@@ -60,22 +68,25 @@ def decode(cls: type[T], data: bytes) -> T:
     Missing and unknown keys, keys that stand twice, wrong types and numbers that are not finite are refused.
     Whether `data` is canonical is not looked at: `encode` gives the canonical bytes to compare with.
     """
-    try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_object)
-    except UnicodeDecodeError as error:
-        raise FormError([FieldProblem("", f"is not UTF-8 text (byte {error.start})")]) from None
-    except RecursionError:
-        raise FormError([FieldProblem("", "is nested too deeply")]) from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise FormError([FieldProblem("", f"is not JSON: {error.msg} at {where}")]) from None
-    except ValueError:
-        raise FormError([FieldProblem("", "holds a number with too many digits")]) from None
     reader = _Reader()
-    found: T = reader.read(cls, value, ())
+    found: T = reader.read(cls, _parsed(data), ())
     if reader.problems:
         raise FormError(reader.problems[:MAX_PROBLEMS])
     return found
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8 text (byte {error.start})"
+    except RecursionError:
+        message = "is nested too deeply"
+    except json.JSONDecodeError as error:
+        message = f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+    except ValueError:
+        message = "holds a number with too many digits"
+    raise FormError([FieldProblem("", message)])
 
 
 @cache
@@ -110,11 +121,14 @@ def _plain(hint: Any, value: Any) -> Any:
     return value
 
 
-def _as_float(value: Any) -> float:
+def _as_float(value: Any) -> Any:
+    """A whole number as a float; what is no number stays, for the reader to refuse."""
+    if type(value) is not int:
+        return value
     try:
         return float(value)
     except OverflowError:
-        raise DomainError(f"The number {str(value)[:SHOWN_CHARACTERS]}… is too large.") from None
+        return math.inf
 
 
 def _without_none(hint: Any) -> Any:
@@ -233,8 +247,10 @@ class _Reader:
             return value if self._is_text(value, path) else None
         elif isinstance(value, bool) or value is None:
             return value
-        else:
+        elif type(value) in (int, float):
             return self._number(type(value), value, path)
+        else:
+            self.problem(path, f"is no JSON value, but {type(value).__name__}")
         return None
 
 
