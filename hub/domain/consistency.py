@@ -31,24 +31,25 @@ def consistency(manifest: Manifest) -> list[Problem]:
 
     Figures are looked at only where all that they refer to is sound.
     """
-    form = codec.check(manifest)
-    if form:
-        return form
-    parts = [
-        *_identity(manifest),
-        *_unique(manifest),
-        *_rules(manifest),
-        *_categories_and_tasks(manifest),
-        *_configurations(manifest),
-        *_references(manifest),
-    ]
-    return parts or [
+    return structure_problems(manifest) or [
         *_lineage(manifest),
         *(
             problem
             for position, result in enumerate(manifest.results)
             for problem in result_problems(manifest, result, f"results.{position}")
         ),
+    ]
+
+
+def structure_problems(manifest: Manifest) -> list[Problem]:
+    """What is wrong with the parts and the references between them; without any, figures can be computed."""
+    return codec.check(manifest) or [
+        *_identity(manifest),
+        *_unique(manifest),
+        *_rules(manifest),
+        *_categories_and_tasks(manifest),
+        *_configurations(manifest),
+        *_references(manifest),
     ]
 
 
