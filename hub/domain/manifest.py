@@ -125,18 +125,18 @@ class ManifestVerifier:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestTask:
     """`id` is the content hash. `instructions` only where they are disclosed."""
 
     id: str
     name: str
     version: str
-    requirements: ManifestRequirements
     description: str = ""
     categories: tuple[str, ...] = ()
     weight: float = 1.0
     applicability: JsonObject = field(default_factory=dict)
+    requirements: ManifestRequirements
     verifiers: tuple[ManifestVerifier, ...] = ()
     instructions: str | None = None
 
@@ -172,12 +172,12 @@ class ManifestConfiguration:
     settings: JsonObject = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredMean:
     """Mean over the `measured` of `attempts` that reported one."""
 
-    unit: str
     value: float | None = None
+    unit: str
     measured: int = 0
     attempts: int = 0
 
@@ -215,18 +215,18 @@ class ManifestExample:
     findings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestReproducibility:
     """What somebody needs to run a result again on the same terms. `evaluation_ids` are Jobs."""
 
+    evaluation_ids: tuple[str, ...] = ()
     release_content_hash: str
     track_rules_hash: str
     configuration_hash: str
-    evaluation_ids: tuple[str, ...] = ()
     task_hashes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestResult:
     """One configuration on one track, from the Jobs in `reproducibility.evaluation_ids`.
 
@@ -237,13 +237,10 @@ class ManifestResult:
     track: str
     configuration: str
     provenance: Provenance
-    submitted_by: ManifestPublisher
-    cost: MeasuredMean
-    latency: MeasuredMean
-    reproducibility: ManifestReproducibility
     status: ResultStatus = "accepted"
     supersedes: str | None = None
     status_reason: str | None = None
+    submitted_by: ManifestPublisher
     evaluated_from: str | None = None
     evaluated_to: str | None = None
     score: float | None = None
@@ -252,12 +249,15 @@ class ManifestResult:
     complete_coverage: float = 0.0
     success_rate: float | None = None
     completion_rate: float | None = None
+    cost: MeasuredMean
+    latency: MeasuredMean
     outcomes: Mapping[str, int] = field(default_factory=dict)
     eligible: bool = False
     ineligible_reasons: tuple[str, ...] = ()
     tasks: tuple[ManifestTaskResult, ...] = ()
     categories: tuple[ManifestCategoryResult, ...] = ()
     examples: tuple[ManifestExample, ...] = ()
+    reproducibility: ManifestReproducibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,20 +268,20 @@ class ManifestBoundary:
     private_evaluation_material: tuple[str, ...] = PRIVATE_EVALUATION_MATERIAL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
+    schema_version: Literal["plural.benchmark-publication/1"] = MANIFEST_SCHEMA
     publication: ManifestPublication
     publisher: ManifestPublisher
     release: ManifestRelease
-    scoring: Scoring
-    tasks: tuple[ManifestTask, ...]
     status: PublicationStatus = "published"
     about: ManifestAbout = ManifestAbout()
+    scoring: Scoring
     default_view: TrackKind = "agents"
     categories: tuple[ManifestCategory, ...] = ()
+    tasks: tuple[ManifestTask, ...]
     tracks: tuple[Track, ...] = ()
     configurations: tuple[ManifestConfiguration, ...] = ()
     results: tuple[ManifestResult, ...] = ()
     disclosure: Disclosure = Disclosure()
     boundary: ManifestBoundary = ManifestBoundary()
-    schema_version: Literal["plural.benchmark-publication/1"] = MANIFEST_SCHEMA

@@ -107,7 +107,7 @@ def _of_result(manifest: Manifest, result: ManifestResult, name: str, figures: F
         words = path.split(".")
         if words[0] == "categories":
             words = ["category", f"`{categories[int(words[1])]}`,", words[2]]
-        what = " ".join(words).replace("_", " ").replace("uncertainty", "interval")
+        what = " ".join(words).replace("_", " ").replace("uncertainty", "interval").replace("tasks", "Tasks")
         yield Check(f"{name}: {what}", value_text(expected), value_text(found), alike(found, expected))
     for task, named in zip(result.tasks, manifest.tasks, strict=True):
         rate = task.successes / task.valid if task.valid else None

@@ -40,7 +40,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple) and not any(isinstance(item, dict | list) for item in value):
-        return ", ".join(map(value_text, value)) or NOTHING
+        texts = [value_text(item) for item in value]
+        return ("; " if any(" " in text for text in texts) else ", ").join(texts) or NOTHING
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
