@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 import math
-import types
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
 
 from benchmarks.domain.fields import MAX_INTEGER, FieldProblem
 from benchmarks.domain.identity import canonical_plain
 from benchmarks.domain.types import DomainError
+from hub.domain.shapes import Shape, fields_of, shape_of
 
 T = TypeVar("T")
+Path = tuple[object, ...]
 MAX_DEPTH = 20
 """Levels of free JSON, such as a Task's applicability."""
 MAX_PROBLEMS = 100
 SHOWN_CHARACTERS = 40
-_KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "text", bool: "a boolean"}
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class FormError(DomainError):
@@ -52,13 +52,14 @@ def encode(value: Any) -> bytes:
 def plain(value: Any) -> dict[str, Any]:
     """A dataclass as a JSON object, with every field."""
     cls: Any = type(value)
-    return {name: _plain(hint, getattr(value, name)) for name, hint in hints(cls).items()}
+    return {name: _plain(shape, getattr(value, name)) for name, shape in fields_of(cls).items()}
 
 
 def check(value: Any) -> list[FieldProblem]:
     """What is wrong with a dataclass's values by its type hints; empty where `decode` would take it."""
+    cls: Any = type(value)
     reader = _Reader()
-    reader.read(type(value), plain(value), ())
+    reader.read(shape_of(cls), plain(value), ())
     return reader.problems
 
 
@@ -68,8 +69,9 @@ def decode(cls: type[T], data: bytes) -> T:
     Missing and unknown keys, keys that stand twice, wrong types and numbers that are not finite are refused.
     Whether `data` is canonical is not looked at: `encode` gives the canonical bytes to compare with.
     """
+    hint: Any = cls
     reader = _Reader()
-    found: T = reader.read(cls, _parsed(data), ())
+    found: T = reader.read(shape_of(hint), _parsed(data), ())
     if reader.problems:
         raise FormError(reader.problems[:MAX_PROBLEMS])
     return found
@@ -89,13 +91,6 @@ def _parsed(data: bytes) -> Any:
     raise FormError([FieldProblem("", message)])
 
 
-@cache
-def hints(cls: Any) -> Mapping[str, Any]:
-    """Fields of a dataclass with their types."""
-    of_fields = get_type_hints(cls)
-    return {field.name: of_fields[field.name] for field in fields(cls)}
-
-
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     found = _Object(pairs)
     if len(found) != len(pairs):
@@ -104,154 +99,130 @@ def _object(pairs: list[tuple[str, Any]]) -> _Object:
     return found
 
 
-def _plain(hint: Any, value: Any) -> Any:
-    if value is None:
-        return None
-    hint = _without_none(hint)
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(value)
-    if hint is float:
+def _plain(shape: Shape, value: Any) -> Any:
+    """What has no such shape stays as it is, for the reader to refuse."""
+    kind = shape.kind
+    if kind == "number" and type(value) is int:
         return _as_float(value)
-    if isinstance(value, tuple):
-        inner = get_args(hint)
-        return [_plain(inner[0] if inner else Any, item) for item in value]
-    if isinstance(value, Mapping):
-        inner = get_args(hint)
-        return {key: _plain(inner[1] if inner else Any, item) for key, item in value.items()}
+    if kind == "object" and isinstance(value, shape.cls):
+        return plain(value)
+    if kind in ("list", "row") and isinstance(value, tuple):
+        return [_plain(shape.inner[0], item) for item in value]
+    if kind == "map" and isinstance(value, Mapping):
+        return {key: _plain(shape.inner[0], item) for key, item in value.items()}
     return value
 
 
-def _as_float(value: Any) -> Any:
-    """A whole number as a float; what is no number stays, for the reader to refuse."""
-    if type(value) is not int:
-        return value
+def _as_float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
         return math.inf
 
 
-def _without_none(hint: Any) -> Any:
-    if get_origin(hint) in (Union, types.UnionType):
-        (hint,) = (option for option in get_args(hint) if option is not type(None))
-    return hint
-
-
 class _Reader:
+    """`read` gives the value, or None with the problem noted."""
+
     def __init__(self) -> None:
         self.problems: list[FieldProblem] = []
 
-    def problem(self, path: tuple[object, ...], message: str) -> None:
+    def problem(self, path: Path, message: str) -> None:
         self.problems.append(FieldProblem(".".join(map(_key_text, path)), message))
 
-    def read(self, hint: Any, value: Any, path: tuple[object, ...]) -> Any:
-        """The value, or None with the problem noted."""
-        bare = _without_none(hint)
-        if value is None:
-            if bare is hint and hint is not Any:
-                self.problem(path, f"must be {_wanted(hint)}, not null")
+    def read(self, shape: Shape, value: Any, path: Path) -> Any:
+        if value is None and shape.optional:
             return None
-        if isinstance(value, _Object):
+        if type(value) is _Object and value.twice:
             for key in value.twice:
                 self.problem((*path, key), "stands twice in one object")
-        return self._of_kind(bare, value, path)
-
-    def _of_kind(self, hint: Any, value: Any, path: tuple[object, ...]) -> Any:
-        origin, inner = get_origin(hint), get_args(hint)
-        if hint is Any:
+        kind = shape.kind
+        if kind == "free":
             return self._free(value, path, MAX_DEPTH)
-        if is_dataclass(hint):
-            return self._dataclass(hint, value, path)
-        if origin is tuple and isinstance(value, list):
-            return self._tuple(inner, value, path)
-        if origin is not Literal and origin is not tuple and origin and isinstance(value, dict):
+        if kind in ("whole", "number") and type(value) in (int, float):
+            return self._number(kind, value, path)
+        if isinstance(value, str) and (kind == "text" or (kind == "choice" and value in shape.choices)):
+            return value if self._is_text(value, path) else None
+        if kind == "truth" and isinstance(value, bool):
+            return value
+        return self._holder(shape, value, path)
+
+    def _holder(self, shape: Shape, value: Any, path: Path) -> Any:
+        kind, inner = shape.kind, shape.inner
+        if kind == "object" and isinstance(value, dict):
+            return self._fields(shape.cls, value, path)
+        if kind == "list" and isinstance(value, list):
+            return tuple(self.read(inner[0], item, (*path, at)) for at, item in enumerate(value))
+        if kind == "row" and isinstance(value, list) and len(value) == len(inner):
+            return tuple(self.read(inner[at], item, (*path, at)) for at, item in enumerate(value))
+        if kind == "map" and isinstance(value, dict):
             return {
-                key: self.read(inner[1], item, (*path, key))
+                key: self.read(inner[0], item, (*path, key))
                 for key, item in value.items()
                 if self._is_text(key, (*path, key))
             }
-        return self._scalar(hint, value, path)
-
-    def _scalar(self, hint: Any, value: Any, path: tuple[object, ...]) -> Any:
-        if hint in (int, float) and type(value) in (int, float):
-            return self._number(hint, value, path)
-        options = get_args(hint) if get_origin(hint) is Literal else ()
-        if (hint is bool and isinstance(value, bool)) or (isinstance(value, str) and value in options):
-            return value
-        if hint is str and isinstance(value, str):
-            return value if self._is_text(value, path) else None
-        self.problem(path, f"must be {_wanted(hint)}, not {_shown(value)}")
+        if kind == "row" and isinstance(value, list):
+            self.problem(path, f"must have {len(inner)} items, not {len(value)}")
+        else:
+            self.problem(path, f"must be {shape.wanted}, not {_shown(value)}")
         return None
 
-    def _dataclass(self, cls: Any, value: Any, path: tuple[object, ...]) -> Any:
-        if not isinstance(value, dict):
-            self.problem(path, f"must be an object, not {_shown(value)}")
-            return None
+    def _fields(self, cls: Any, value: dict[str, Any], path: Path) -> Any:
         before = len(self.problems)
-        of_fields = hints(cls)
+        shapes = fields_of(cls)
         for key in value:
-            if key not in of_fields:
+            if key not in shapes:
                 self.problem((*path, key), "is not a field here")
         found = {}
-        for name, hint in of_fields.items():
+        for name, shape in shapes.items():
             if name not in value:
                 self.problem((*path, name), "is missing")
             else:
-                found[name] = self.read(hint, value[name], (*path, name))
+                found[name] = self.read(shape, value[name], (*path, name))
         return cls(**found) if len(self.problems) == before else None
 
-    def _tuple(self, inner: tuple[Any, ...], value: list[Any], path: tuple[object, ...]) -> Any:
-        if inner[-1] is Ellipsis:
-            inner = inner[:1] * len(value)
-        elif len(value) != len(inner):
-            self.problem(path, f"must have {len(inner)} items, not {len(value)}")
-            return None
-        return tuple(
-            self.read(hint, item, (*path, position))
-            for position, (hint, item) in enumerate(zip(inner, value, strict=True))
-        )
-
-    def _number(self, hint: Any, value: float, path: tuple[object, ...]) -> Any:
-        if hint is int and isinstance(value, float):
+    def _number(self, kind: str, value: float, path: Path) -> Any:
+        if kind == "whole" and isinstance(value, float):
             self.problem(path, f"must be a whole number, not {value!r}")
         elif isinstance(value, float) and not math.isfinite(value):
             self.problem(path, f"must be a finite number, not {value!r}")
         elif isinstance(value, int) and abs(value) > MAX_INTEGER:
             self.problem(path, "must be a number within 2**53")
         else:
-            return hint(value)
+            return float(value) if kind == "number" else value
         return None
 
-    def _is_text(self, value: str, path: tuple[object, ...]) -> bool:
-        if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value):
+    def _is_text(self, value: str, path: Path) -> bool:
+        if _UNSTORABLE.search(value):
             self.problem(path, "holds a character that can't be stored (NUL or a lone surrogate)")
             return False
         return True
 
-    def _free(self, value: Any, path: tuple[object, ...], depth: int) -> Any:
+    def _free(self, value: Any, path: Path, depth: int) -> Any:
         """Any JSON value, its numbers and texts held to the same rules."""
-        if isinstance(value, _Object) and len(path) > 0:
-            for key in value.twice:
-                self.problem((*path, key), "stands twice in one object")
         if isinstance(value, dict | list) and not depth:
             self.problem(path, f"is nested more than {MAX_DEPTH} levels deep")
         elif isinstance(value, dict):
             return {
-                key: self._free(item, (*path, key), depth - 1)
+                key: self._below(item, (*path, key), depth - 1)
                 for key, item in value.items()
                 if self._is_text(key, (*path, key))
             }
         elif isinstance(value, list):
-            return [self._free(item, (*path, at), depth - 1) for at, item in enumerate(value)]
+            return [self._below(item, (*path, at), depth - 1) for at, item in enumerate(value)]
         elif isinstance(value, str):
             return value if self._is_text(value, path) else None
         elif isinstance(value, bool) or value is None:
             return value
         elif type(value) in (int, float):
-            return self._number(type(value), value, path)
+            return self._number("free", value, path)
         else:
             self.problem(path, f"is no JSON value, but {type(value).__name__}")
         return None
+
+    def _below(self, value: Any, path: Path, depth: int) -> Any:
+        for key in value.twice if type(value) is _Object else ():
+            self.problem((*path, key), "stands twice in one object")
+        return self._free(value, path, depth)
 
 
 def _key_text(key: object) -> str:
@@ -259,21 +230,11 @@ def _key_text(key: object) -> str:
     return text if text == str(key) else f"{text}…"
 
 
-def _wanted(hint: Any) -> str:
-    origin = get_origin(hint)
-    if origin is Literal:
-        return " or ".join(map(repr, get_args(hint)))
-    if origin is tuple:
-        return "a list"
-    if is_dataclass(hint) or origin is not None:
-        return "an object"
-    return {str: "text", bool: "true or false", int: "a whole number", float: "a number"}[hint]
-
-
 def _shown(value: Any) -> str:
-    for kind in (dict, list):
-        if isinstance(value, kind):
-            return _KINDS[kind]
+    if value is None:
+        return "null"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
     if isinstance(value, bool):
         return str(value).lower()
     text = repr(value)

@@ -31,14 +31,7 @@ def consistency(manifest: Manifest) -> list[Problem]:
 
     Figures are looked at only where all that they refer to is sound.
     """
-    return structure_problems(manifest) or [
-        *_lineage(manifest),
-        *(
-            problem
-            for position, result in enumerate(manifest.results)
-            for problem in result_problems(manifest, result, f"results.{position}")
-        ),
-    ]
+    return structure_problems(manifest) or content_problems(manifest)
 
 
 def structure_problems(manifest: Manifest) -> list[Problem]:
@@ -50,6 +43,18 @@ def structure_problems(manifest: Manifest) -> list[Problem]:
         *_categories_and_tasks(manifest),
         *_configurations(manifest),
         *_references(manifest),
+    ]
+
+
+def content_problems(manifest: Manifest) -> list[Problem]:
+    """What is wrong with status, corrections and figures, where the structure is sound."""
+    return [
+        *_lineage(manifest),
+        *(
+            problem
+            for position, result in enumerate(manifest.results)
+            for problem in result_problems(manifest, result, f"results.{position}")
+        ),
     ]
 
 
@@ -143,6 +148,7 @@ def _read(parse: Callable[[object, str], object], value: object, path: str) -> I
 
 def _categories_and_tasks(manifest: Manifest) -> Iterator[Problem]:
     known = {task.id for task in manifest.tasks}
+    members = [(category.id, frozenset(category.tasks)) for category in manifest.categories]
     for position, category in enumerate(manifest.categories):
         unknown = [task for task in category.tasks if task not in known]
         if unknown:
@@ -153,7 +159,7 @@ def _categories_and_tasks(manifest: Manifest) -> Iterator[Problem]:
         path = f"tasks.{position}"
         if not DIGEST.fullmatch(task.id):
             yield Problem(f"{path}.id", "must be the Task's content hash")
-        of_task = tuple(category.id for category in manifest.categories if task.id in category.tasks)
+        of_task = tuple(category for category, tasks in members if task.id in tasks)
         if task.categories != of_task:
             yield Problem(
                 f"{path}.categories",

@@ -60,6 +60,8 @@ ORDER = (
 )
 _KEYS = ("task_id", "id", "name", "model")
 """What tells items of a list apart, the first that they have; then how often it stood there before."""
+_FREE = (("applicability",), ("settings",))
+"""Whose values may be any JSON."""
 _WORDS = {
     "about": "text",
     "account_id": "account id",
@@ -73,6 +75,8 @@ _WORDS = {
     "task_hashes": "content of the Tasks",
     "task_weights": "Task weights",
     "tasks": "Tasks",
+    "tasks_covered": "Tasks covered",
+    "tasks_total": "Tasks total",
     "uncertainty": "interval",
     "verifiers": "Verifiers",
 }
@@ -158,7 +162,7 @@ def _single(
     section: str, before: Json | None, after: Json, names: _Names
 ) -> Iterator[tuple[Sign, str, str, tuple[Part, ...]]]:
     old = _ABSENT if before is None else before[section]
-    parts = tuple(_parts(old, after[section], (), names.tasks))
+    parts = _all_parts(old, after[section], names.tasks)
     if parts:
         yield "added" if before is None else "changed", "", SINGLE[section], parts
 
@@ -170,7 +174,7 @@ def _many(
     for key in dict.fromkeys((*new, *old)):
         here, there = old.get(key, _ABSENT), new.get(key, _ABSENT)
         sign: Sign = "added" if here is _ABSENT else "removed" if there is _ABSENT else "changed"
-        parts = tuple(_parts(here, there, (), names.tasks))
+        parts = _all_parts(here, there, names.tasks)
         if parts:
             yield sign, key[0], names.thing(section, key[0], here if there is _ABSENT else there), parts
     kept = [key for key in old if key in new]
@@ -179,17 +183,30 @@ def _many(
         yield "changed", "", f"Order of the {MANY[section]}", (order,)
 
 
+def _all_parts(old: Any, new: Any, tasks: Mapping[str, str]) -> tuple[Part, ...]:
+    if old is _ABSENT or new is _ABSENT:
+        old, new = _filled(old), _filled(new)
+    return tuple(_parts(old, new, (), tasks))
+
+
+def _filled(value: Any) -> Any:
+    """Without fields that are not set or empty."""
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _filled(item) for name, item in value.items()}
+    return {name: item for name, item in inner.items() if item not in (None, "", [], {})}
+
+
 def _parts(old: Any, new: Any, path: tuple[str, ...], tasks: Mapping[str, str]) -> Iterator[Part]:
     if _same(old, new):
         return
     known = [value for value in (old, new) if value is not _ABSENT]
-    if len(known) == 1 and known[0] in (None, "", [], {}):
-        return
-    if all(isinstance(value, dict) for value in known):
+    nested = len(known) == len((old, new)) or bool(known[0])
+    if nested and all(isinstance(value, dict) for value in known):
         names = dict.fromkeys(name for value in reversed(known) for name in value)
         for name in names:
             yield from _parts(_below(old, name), _below(new, name), (*path, name), tasks)
-    elif path[:1] != ("applicability",) and all(_is_of_objects(value) for value in known):
+    elif nested and path[:1] not in _FREE and all(_is_of_objects(value) for value in known):
         yield from _items(old, new, path, tasks)
     else:
         yield _part(_label(path, tasks), path, old, new, tasks)
@@ -201,7 +218,7 @@ def _items(old: Any, new: Any, path: tuple[str, ...], tasks: Mapping[str, str]) 
     for key in dict.fromkeys((*there, *here)):
         was, now = here.get(key, _ABSENT), there.get(key, _ABSENT)
         if not _same(was, now):
-            inner = [part for part in _parts(was, now, (), tasks) if part.field not in _KEYS]
+            inner = [part for part in _all_parts(was, now, tasks) if part.field not in _KEYS]
             yield Part(
                 f"{_item_word(path[-1], key[1])} `{tasks.get(key[0], key[0])}`",
                 ".".join((*path, *map(str, key))),

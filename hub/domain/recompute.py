@@ -15,6 +15,7 @@ from benchmarks.domain.scoring import COVERAGE_TOLERANCE, aggregate, competition
 from benchmarks.domain.types import Attempt, Category, ConfigurationResult, Track, Uncertainty
 from hub.domain.configurations import conformance
 from hub.domain.manifest import Manifest, ManifestResult, ManifestTaskResult
+from hub.domain.words import counted
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """How far two figures may be apart that were computed by the same rules."""
@@ -144,5 +145,5 @@ def _issues(manifest: Manifest, result: ManifestResult, track: Track, complete: 
     if complete + COVERAGE_TOLERANCE < required:
         issues.append(f"The coverage is {complete:.10g} and the release requires {required:.10g}.")
     if pending := result.outcomes.get("pending", 0):
-        issues.append(f"{pending} attempts are pending.")
+        issues.append(f"{counted(pending, 'attempt')} pending.")
     return issues

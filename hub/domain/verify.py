@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.domain.identity import sha256_digest
 from benchmarks.domain.types import DomainError
-from hub.domain.consistency import consistency, structure_problems
+from hub.domain.consistency import content_problems, structure_problems
 from hub.domain.consistency_results import compared
 from hub.domain.manifest import Manifest, ManifestResult
 from hub.domain.recompute import Figures, alike, ranking, recompute
@@ -58,7 +58,8 @@ def verify(
         ]
     computed = reference_of(manifest, found)
     canonical = sha256_digest(manifest_bytes(manifest))
-    problems = consistency(manifest)
+    broken = structure_problems(manifest)
+    problems = broken or content_problems(manifest)
     return [
         *checks,
         Check("Reference", reference or computed, computed, reference in ("", computed)),
@@ -71,7 +72,7 @@ def verify(
             ),
             not problems,
         ),
-        *_figures(manifest),
+        *([] if broken else _figures(manifest)),
         _chain(records),
         *_record(manifest, found, records),
     ]
@@ -91,9 +92,7 @@ def _named(records: Sequence[StoredRecord]) -> list[str]:
 
 
 def _figures(manifest: Manifest) -> Iterator[Check]:
-    """Nothing where references are broken, which the consistency then says."""
-    if structure_problems(manifest):
-        return
+    """Of a manifest whose parts and references are sound; what isn't is told by the consistency."""
     names = result_names(manifest)
     recomputed = {result.id: recompute(manifest, result) for result in manifest.results}
     for result in manifest.results:
