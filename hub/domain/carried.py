@@ -38,7 +38,7 @@ def combine(
         else:
             found[result.id] = replace(old, examples=result.examples)
         if old is None and result.supersedes is not None:
-            problems += _supersede(found, result, reasons.get(result.id, ""))
+            problems += _supersede(found, published, result, reasons.get(result.id, ""))
     for change in changes:
         problems += _change(found, published, change)
     return list(found.values()), problems
@@ -64,10 +64,15 @@ def without_findings(results: Sequence[ManifestResult]) -> list[ManifestResult]:
     ]
 
 
-def _supersede(found: dict[str, ManifestResult], result: ManifestResult, reason: str) -> list[str]:
+def _supersede(
+    found: dict[str, ManifestResult],
+    published: Mapping[str, ManifestResult],
+    result: ManifestResult,
+    reason: str,
+) -> list[str]:
     """Marks the result that `result` corrects. One that was withdrawn stays so, with its own reason."""
-    old = found.get(result.supersedes or "")
-    if old is None or old.id == result.id:
+    old = found.get(result.supersedes or "") if result.supersedes in published else None
+    if old is None:
         return [f"Result {result.id!r} corrects {result.supersedes!r}, which was not published."]
     if old.status == "superseded":
         return [f"Result {result.id!r} corrects {old.id!r}, which has been corrected already."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from hub.domain.manifest import Disclosure, Manifest
 from hub.domain.words import counted, result_names
@@ -107,13 +107,14 @@ def _about_release(manifest: Manifest) -> Iterator[PublicItem]:
         "its title, name, address and id",
         (publication.title, publication.slug, publication.path, publication.id),
     )
-    accounts = {manifest.publisher.name, *(result.submitted_by.name for result in manifest.results)}
-    yield PublicItem("Accounts", len(accounts), "who published and who contributed", tuple(sorted(accounts)))
+    people = {manifest.publisher, *(result.submitted_by for result in manifest.results)}
+    accounts = tuple(sorted(f"{each.name} ({each.account_id})" for each in people))
+    yield PublicItem("Accounts", len(accounts), "who published and who contributed", accounts)
     yield PublicItem(
         "Release",
         1,
         "its version, content hash, ids and time of publication",
-        tuple(filter(None, (release.version, release.content_hash, release.forked_from, release.supersedes))),
+        tuple(text for text in astuple(release) if text is not None),
     )
     texts = {
         "Description": about.description,
@@ -134,7 +135,11 @@ def _rules(manifest: Manifest) -> Iterator[PublicItem]:
         "metric, range, threshold, weights and how failures count",
         tuple(filter(None, (scoring.metric, scoring.description))),
     )
-    yield from _item("Tracks", [track.reference for track in manifest.tracks], "with every rule")
+    yield from _item(
+        "Tracks",
+        [track.reference for track in manifest.tracks],
+        "with every rule, and which kind is shown first",
+    )
     yield from _item("Categories", [each.name for each in manifest.categories], "with their Tasks")
 
 

@@ -49,10 +49,9 @@ class Figures:
 def recompute(manifest: Manifest, result: ManifestResult) -> Figures:
     """Needs consistent references: known Tasks, each once, a known track and configuration."""
     track = track_of(manifest, result.track)
-    names = {task.id: task.name for task in manifest.tasks}
+    of_task = {task.task_id: task for task in result.tasks}
     complete = [task for task in result.tasks if task.valid >= track.attempts]
     whole, completed = _aggregate(manifest, result.tasks), _aggregate(manifest, complete)
-    by_name = {names[task.task_id]: task for task in result.tasks}
     return Figures(
         score=whole.score,
         uncertainty=whole.uncertainty,
@@ -68,9 +67,7 @@ def recompute(manifest: Manifest, result: ManifestResult) -> Figures:
                 coverage=figures.coverage,
                 tasks_covered=figures.tasks_covered,
                 tasks_total=figures.tasks_total,
-                success_rate=success_rate(
-                    manifest, [by_name[names[task]] for task in category.tasks if task in names]
-                ),
+                success_rate=success_rate(manifest, [of_task[task] for task in category.tasks]),
             )
             for category, figures in zip(manifest.categories, whole.categories, strict=True)
         ),
@@ -131,7 +128,7 @@ def _aggregate(manifest: Manifest, tasks: Sequence[ManifestTaskResult]) -> Confi
                 id=category.id,
                 name=category.name,
                 taxonomy=category.taxonomy,
-                tasks=tuple(names[task] for task in category.tasks if task in names),
+                tasks=tuple(names[task] for task in category.tasks),
             )
             for category in manifest.categories
         ],

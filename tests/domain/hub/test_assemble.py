@@ -14,12 +14,16 @@ from hypothesis import strategies as st
 
 from benchmarks.domain.identity import rules_hash
 from benchmarks.domain.types import Attempt, Category, DomainError, Scoring
+from benchmarks.models import Configuration
 from hub.domain import codec
 from hub.domain.assemble import AssemblyError, assemble, release_problems, revise
 from hub.domain.consistency import consistency
+from hub.domain.extracts import agent_facts
 from hub.domain.facts import ResultFacts, StatusChange
 from hub.domain.manifest import Disclosure, Manifest, ManifestResult, ModelUse
 from hub.domain.stored import manifest_bytes, parse_manifest
+from jobs.models import JobAgent
+from jobs.tallies import blocking_issues
 from tests.domain.hub.made import (
     ADA,
     AGENTS_TRACK,
@@ -224,6 +228,28 @@ def test_conformance_models_used_and_given_issues_keep_from_ranking() -> None:
     assert all(word in reason for word, reason in zip(words, reasons, strict=True))
 
 
+def test_reasons_that_the_board_found_too_are_told_once() -> None:
+    content = {
+        "model": "maker/bot-1",
+        "instructions": "Be brief.",
+        "routing": {"provider": None, "fallback_models": ["z"], "temperature": 0.5, "max_tokens": None},
+    }
+    board = blocking_issues(
+        MODELS_TRACK,
+        Configuration(model="maker/bot-1", definition=json.dumps(content)),
+        [JobAgent(harness="loop")],
+        {"maker/else", "bot-1"},
+    )
+    result = facts(
+        track="models@1.0.0",
+        agent=agent_facts(digest("agent bot"), content, label="bot", harness="loop"),
+        models_used=[ModelUse("maker/else"), ModelUse("bot-1")],
+        blocking_issues=board,
+    )
+    assert len(board) == 5
+    assert only(made(results=[result])).ineligible_reasons == tuple(board)
+
+
 def test_calls_of_several_results_add_up_where_they_are_known() -> None:
     one = facts(models_used=[ModelUse("b", calls=2), ModelUse("a", "p", 1)])
     two = facts(
@@ -388,6 +414,10 @@ def test_a_correction_keeps_the_corrected_result_with_its_reason() -> None:
         after(made(), replace(new, supersedes="res_2"))
     with pytest.raises(AssemblyError, match="was not published"):
         after(made(), replace(new, supersedes="res_9"))
+    unpublished = [facts("res_8"), replace(new, supersedes="res_8")]
+    for order in (unpublished, unpublished[::-1]):
+        with pytest.raises(AssemblyError, match="was not published"):
+            after(made(), *order)
 
 
 def test_a_withdrawn_result_that_is_corrected_stays_withdrawn() -> None:

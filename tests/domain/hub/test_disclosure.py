@@ -41,6 +41,8 @@ def test_every_kind_that_becomes_public_with_its_count() -> None:
     }
     assert "Result `steady` on controlled@1.0.0" in found["Results"].items
     assert found["Example attempts"].items == ("Result `wobbly` on controlled@1.0.0: 20 attempts",)
+    assert found["Accounts"].items == ("Desk team (acc_desk)",)
+    assert found["Release"].items[0] == "rev_1.0.0"
     assert found["Tracks"].items == ("controlled@1.0.0", "open@1.0.0")
 
 

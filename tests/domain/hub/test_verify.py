@@ -49,7 +49,7 @@ def test_everything_holds_of_what_was_published() -> None:
         found = digest_of(data)
         checks = verify(data, records(first, second), digest=found, reference=reference_of(manifest, found))
         assert failed(checks) == []
-    whats = [check.what for check in verify(manifest_bytes(first), records(first, second))]
+    names = [check.what for check in verify(manifest_bytes(first), records(first, second))]
     for what in (
         "Digest of the stored bytes",
         "Reference",
@@ -66,7 +66,7 @@ def test_everything_holds_of_what_was_published() -> None:
         "Chain of records",
         "Record 1: what it is about",
     ):
-        assert whats.count(what) == 1, what
+        assert names.count(what) == 1, what
     assert all(NOT_RECOMPUTABLE.values())
 
 
