@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -94,8 +95,8 @@ def _parsed(data: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     found = _Object(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        found.twice = tuple(key for key in found if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        found.twice = tuple(key for key, count in counts.items() if count > 1)
     return found
 
 

@@ -114,6 +114,11 @@ def test_what_is_no_manifest_at_all(data: bytes, message: str) -> None:
         ),
         (
             b'"applicability":{}',
+            b'"applicability":{"a":[{"b":{"c":1,"c":2}}]}',
+            ("tasks.0.applicability.a.0.b.c", "stands twice in one object"),
+        ),
+        (
+            b'"applicability":{}',
             b'"applicability":{"a":{"b":1,"b":2}}',
             ("tasks.0.applicability.a.b", "stands twice in one object"),
         ),
