@@ -226,6 +226,8 @@ class Draft(models.Model):
     candidate = models.BinaryField(null=True)
     candidate_digest = models.CharField(max_length=71, blank=True)
     candidate_at = models.DateTimeField(null=True)
+    candidate_base = models.CharField(max_length=71, blank=True)
+    """Digest of the manifest that the candidate was compared with, '' where there was none."""
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
