@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from hub.domain.leaks import Waiver
+
 
 @dataclass(frozen=True, slots=True)
 class Pick:
@@ -41,15 +43,6 @@ class Text:
     limitations: tuple[str, ...] = ()
     license: str = ""
     publisher: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiver:
-    """Why something that looks private may become public all the same; `at` in ISO 8601."""
-
-    reason: str
-    by: str
-    at: str
 
 
 @dataclass(frozen=True, slots=True)

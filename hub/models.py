@@ -11,7 +11,6 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.urls import reverse
 
 from benchmarks.models import DIGEST, Release, Resource, digest_field
 from hub.querysets import ListingQuerySet, RecordQuerySet
@@ -48,7 +47,7 @@ class Publication(models.Model):
         return f"{self.account_slug}/{self.slug}"
 
     def get_absolute_url(self) -> str:
-        return reverse("hub:publication", args=[self.account_slug, self.slug])
+        return f"/hub/{self.account_slug}/{self.slug}"
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.pages import Crumb, Figure
+from hub.domain.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,8 @@ class TaskFields:
     name: str
     description: str
     applicability: str
+    error: str
+    """What is wrong with its conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +224,25 @@ class FindingRow:
     can_redact: bool
     change_href: str
     """The step where it can be changed or left out."""
-    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTab:
+    label: str
+    detail: str
+    href: str
+    is_current: bool
 
 
 @dataclass(frozen=True, slots=True)
 class CheckPage:
     frame: WizardFrame
     tab: str
-    tabs: tuple[tuple[str, str, str, str], ...]
-    """(key, label, detail, href) of each."""
+    tabs: tuple[CheckTab, ...]
+    """Empty where there can be no manifest."""
     answers: tuple[Answer, ...]
     compared: str
     changes: tuple[ChangeRow, ...]
-    same: str
     public: tuple[Shown, ...]
     """Kinds of what becomes public, with counts."""
     private: tuple[Shown, ...]
@@ -242,13 +251,14 @@ class CheckPage:
     open_findings: int
     scanned: str
     raw: str
+    reader: Manifest | None
     size: str
     reference: str
     digest: str
-    manifest_number: int
-    changes_nothing: bool
+    sequence: int
     hindrance: str
     """Why it can't be frozen now, '' where it can."""
+    is_withdrawal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,16 +281,14 @@ class PublishedRelease:
     tone: str
     results: str
     sequence: int
-    kind: str
     by: str
     at: str
+    reason: str
     href: str
-    change_href: str
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    benchmark: str
     release: str
     step: str
     by: str

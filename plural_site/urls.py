@@ -34,4 +34,5 @@ urlpatterns = [
     path("", include("plural_site.accounts.urls")),
     path("", include("benchmarks.urls")),
     path("", include("jobs.urls")),
+    path("", include("hub.urls")),
 ]

@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from hub.urls_publish import urlpatterns as publish
+
+app_name = "hub"
+
+urlpatterns = [*publish]
