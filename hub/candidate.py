@@ -61,9 +61,7 @@ class Builder:
             publisher=publisher,
             release=self.gathering.release(chosen),
             results=results,
-            about=ManifestAbout(
-                text.description, text.purpose, text.success, text.limitations, text.license
-            ),
+            about=ManifestAbout(text.description, text.purpose, text.success, text.limitations, text.license),
             disclosure=Disclosure(chosen.instructions, chosen.findings),
             published_at=at,
             previous=base or latest_manifest(self.view.publication),
@@ -148,7 +146,10 @@ def default_text(view: DraftView) -> Text:
 def latest_manifest(publication: Publication) -> Manifest | None:
     """The manifest of the publication's newest record, of whichever release."""
     record = (
-        ManifestRecord.objects.filter(publication=publication).select_related("manifest").order_by("pk").last()
+        ManifestRecord.objects.filter(publication=publication)
+        .select_related("manifest")
+        .order_by("pk")
+        .last()
     )
     return parse_manifest(bytes(record.manifest.body)) if record else None
 

@@ -1,4 +1,4 @@
-"""What is checked before anything becomes public: the bytes, what in them looks private, how it is settled."""
+"""The bytes that would become public, what in them looks private, and how that is settled."""
 
 from __future__ import annotations
 

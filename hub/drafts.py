@@ -37,9 +37,7 @@ def start(*, actor: User, project: Project, resource: Resource) -> Draft:
         return Draft.objects.get_or_create(publication=publication, person=actor)[0]
 
 
-def save(
-    draft: Draft, *, seen: int, step: int, choices: Choices, release: Release | None = None
-) -> Draft:
+def save(draft: Draft, *, seen: int, step: int, choices: Choices, release: Release | None = None) -> Draft:
     """Keeps the answers of `step` and opens the next one. What was shown for publication is forgotten.
 
     Another release forgets the answers that belong to the one before. Raises DraftChanged where `seen`

@@ -65,7 +65,9 @@ def freeze(view: DraftView, *, actor: User, seen: int, digest: str) -> Manifest:
         raise Moved("The preview is out of date, so it was made anew. Read it again, then decide.")
     checked = Checking(view).check(draft.candidate_at)
     if checked.body != bytes(draft.candidate):
-        raise Moved("Something behind the preview moved, so it was made anew. Read what changed, then decide.")
+        raise Moved(
+            "Something behind the preview moved, so it was made anew. Read what changed, then decide."
+        )
     if hindrance := hindrance_of(view, checked):
         raise DomainError(hindrance)
     with transaction.atomic():
@@ -85,7 +87,7 @@ def hindrance_of(view: DraftView, checked: Checked) -> str:
     if changes_nothing(checked):
         return "Nothing would change: this is what is public already."
     if problems := consistency(checked.manifest):
-        return f"The manifest is not consistent: {problems[0].path}: {problems[0].problem}"
+        return f"The manifest is not consistent: {problems[0].field} {problems[0].message}"
     if step_of(checked).kind != "publish" and not reason_of(view):
         return "Say in step 2 why what is published changes. Readers see it."
     return ""
@@ -226,4 +228,3 @@ def _results(manifest: Manifest, content: Content) -> list[PublishedResult]:
         )
         for result in content.results
     ]
-

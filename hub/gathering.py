@@ -100,7 +100,13 @@ class Gathering:
         )
 
     def result(
-        self, pick: Pick, result_id: str, publisher: ManifestPublisher, *, supersedes: str | None, findings: bool
+        self,
+        pick: Pick,
+        result_id: str,
+        publisher: ManifestPublisher,
+        *,
+        supersedes: str | None,
+        findings: bool,
     ) -> ResultFacts | None:
         """None where the Jobs hold nothing (any more) of the configuration on the track."""
         agents = self._agents(pick)

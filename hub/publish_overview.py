@@ -32,9 +32,7 @@ def publish_page(project: Project, reader: User, *, may_publish: bool) -> Publis
         "person", "release", "publication"
     ):
         drafts[draft.publication.resource_id or 0].append(draft)
-    publications = {
-        found.resource_id: found for found in Publication.objects.filter(project=project)
-    }
+    publications = {found.resource_id: found for found in Publication.objects.filter(project=project)}
     return PublishPage(
         crumbs=(
             Crumb(project.name, reverse("jobs:project", args=[project.slug])),
@@ -47,7 +45,7 @@ def publish_page(project: Project, reader: User, *, may_publish: bool) -> Publis
                 publications.get(resource.pk),
                 records.get(resource.pk, []),
                 drafts[resource.pk],
-                reader,
+                reader=reader,
                 may_publish=may_publish,
             )
             for resource in Resource.objects.for_project(project).benchmarks().order_by("name", "pk")
@@ -80,8 +78,8 @@ def _benchmark(
     publication: Publication | None,
     records: list[ManifestRecord],
     drafts: list[Draft],
-    reader: User,
     *,
+    reader: User,
     may_publish: bool,
 ) -> PublishBenchmark:
     own = next((draft for draft in drafts if draft.person_id == reader.pk), None)

@@ -8,9 +8,7 @@ from hub import views_publish
 
 urlpatterns = [
     path("projects/<slug:project>/publish", views_publish.overview, name="publish"),
-    path(
-        "projects/<slug:project>/benchmarks/<slug:slug>/publish", views_publish.start, name="publish-start"
-    ),
+    path("projects/<slug:project>/benchmarks/<slug:slug>/publish", views_publish.start, name="publish-start"),
     path(
         "projects/<slug:project>/benchmarks/<slug:slug>/publish/discard",
         views_publish.discard,

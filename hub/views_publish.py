@@ -60,7 +60,7 @@ def discard(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
 
 @read_or_send
 def step(request: SignedInRequest, project: str, slug: str, name: str) -> HttpResponse:
-    """One step. An answer that is kept leads on to the next; one that isn't is shown again with what is wrong."""
+    """One step. An answer that is kept leads on; one that isn't is shown again with what is wrong."""
     if name not in BY_NAME:
         raise Http404("Publishing has no such step.")
     try:
@@ -117,7 +117,9 @@ def _show(
 ) -> HttpResponse:
     """The step as it is kept, or `page` as it was sent."""
     shown = page or PAGES[name](view, errors, request)
-    return render(request, f"hub/publish_{name}.html", {"project": view.project, "page": shown}, status=status)
+    return render(
+        request, f"hub/publish_{name}.html", {"project": view.project, "page": shown}, status=status
+    )
 
 
 def _answer_release(request: SignedInRequest, view: DraftView) -> HttpResponse:

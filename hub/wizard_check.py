@@ -42,9 +42,7 @@ def check_page(view: DraftView, tab: str, errors: Sequence[FieldError] = ()) -> 
     return _Page(view, checked, tab if tab in TABS else "").page(errors, notices if moved else [])
 
 
-def settle_finding(
-    view: DraftView, actor: User, *, seen: int, data: Mapping[str, str]
-) -> FieldError | None:
+def settle_finding(view: DraftView, actor: User, *, seen: int, data: Mapping[str, str]) -> FieldError | None:
     """Waives a finding with a reason, redacts it, or takes either back. What is wrong, if anything."""
     name, do, choices = data.get("finding", ""), data.get("do", ""), view.choices
     found = next((each for each in freezing.preview(view).findings if each.id == name), None)
@@ -96,7 +94,12 @@ class _Page:
             frame=view.frame(STEP, errors, notices),
             tab=self.tab,
             tabs=tuple(
-                CheckTab(label, details.get(key, ""), f"{view.href('check')}{f'?tab={key}' if key else ''}", key == self.tab)
+                CheckTab(
+                    label,
+                    details.get(key, ""),
+                    f"{view.href('check')}{f'?tab={key}' if key else ''}",
+                    key == self.tab,
+                )
                 for key, label in TABS.items()
             ),
             answers=tuple(self._answers()),
@@ -109,8 +112,8 @@ class _Page:
             private=tuple(self._private()),
             findings=findings,
             open_findings=open_ones,
-            scanned=f"Scanned all {formats.count(len(checked.body))} bytes for secrets, machine paths, e-mail "
-            "addresses and overlap with what stays private.",
+            scanned=f"Scanned all {formats.count(len(checked.body))} bytes for secrets, machine paths, "
+            "e-mail addresses and overlap with what stays private.",
             raw=checked.body.decode() if self.tab == "raw" else "",
             reader=self.manifest if self.tab == "reader" else None,
             size=size,
@@ -130,8 +133,8 @@ class _Page:
     def _changes(self) -> list[ChangeRow]:
         return [
             ChangeRow(
-                kind="withdrawn" if _withdraws(change) else change.kind,
-                sign="− withdrawn" if _withdraws(change) else SIGNS[change.kind],
+                kind="withdrawn" if _withdraws(change) else change.sign,
+                sign="− withdrawn" if _withdraws(change) else SIGNS[change.sign],
                 what=formats.clean_text(change.what),
                 why=formats.clean_text(change.reason),
                 parts=formats.clean_texts(_parts(change)),
@@ -155,7 +158,9 @@ class _Page:
         ]
         rows += [self._finding(found, "note", "") for found in settled.information]
         return rows + [
-            FindingRow(name, "A text", "", "", "redacted", "Redacted: readers see a mark in its place.", False, "")
+            FindingRow(
+                name, "A text", "", "", "redacted", "Redacted: readers see a mark in its place.", False, ""
+            )
             for name in chosen.redacted
         ]
 
@@ -207,8 +212,26 @@ class _Page:
                 ),
                 view.href("text"),
             ),
-            Answer("Reason", formats.clean_texts([freezing.reason_of(view) or "none given"]), view.href("results")),
+            Answer(
+                "Reason",
+                formats.clean_texts([freezing.reason_of(view) or "none given"]),
+                view.href("results"),
+            ),
         ]
+
+
+def _withdraws(change: Change) -> bool:
+    """A result or the release that is withdrawn: it stays, and counts no more."""
+    fields = {part.field: part.new for part in change.parts}
+    return change.sign == "changed" and fields.get("status", fields.get("")) == "withdrawn"
+
+
+def _parts(change: Change) -> list[str]:
+    if change.sign != "changed":
+        return [f"{part.label}: {part.new or part.old}" for part in change.parts if part.label]
+    return [
+        f"{part.label or change.what}: {part.old or 'none'} → {part.new or 'none'}" for part in change.parts
+    ]
 
 
 def _without(view: DraftView, errors: Sequence[FieldError]) -> CheckPage:

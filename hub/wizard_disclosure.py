@@ -1,4 +1,4 @@
-"""Step 3: what readers may see of the exam. Both parts are off by default, each showing what it would show."""
+"""Step 3: what readers may see of the exam. Both parts are off by default and show what they would show."""
 
 from __future__ import annotations
 

@@ -103,9 +103,7 @@ def _hindrances(twins: Sequence[str], counted: object) -> list[str]:
 
 
 def _detail(counted: object) -> str:
-    tasks, tracks, jobs = (
-        getattr(counted, name, 0) for name in ("task_count", "track_count", "job_count")
-    )
+    tasks, tracks, jobs = (getattr(counted, name, 0) for name in ("task_count", "track_count", "job_count"))
     return (
         f"{tasks} Task{'' if tasks == 1 else 's'}, {tracks} track{'' if tracks == 1 else 's'}, "
         f"{formats.count(jobs)} Job{'' if jobs == 1 else 's'} on a track"

@@ -1,7 +1,7 @@
 """Step 2: results, each of one configuration on one track from exactly the Jobs named.
 
-Names of the form's fields: `pick` (TRACK|CONFIGURATION), `job` (TRACK|CONFIGURATION|JOB), `why|TRACK|CONFIGURATION`,
-`withdraw` (a result's id), `why|RESULT`, `withdraw_release`, `reason`.
+Names of the form's fields: `pick` (TRACK|CONFIGURATION), `job` (TRACK|CONFIGURATION|JOB),
+`why|TRACK|CONFIGURATION`, `withdraw` (a result's id), `why|RESULT`, `withdraw_release`, `reason`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ class ResultsStep:
     def _group(self, track: Track, chosen: Choices) -> PickGroup:
         picks = {pick.key: pick for pick in chosen.picks}
         rows = (
-            self._pick_row(track, entry, picks.get((track.reference, entry.configuration.content_hash)), number)
+            self._pick_row(
+                track, entry, picks.get((track.reference, entry.configuration.content_hash)), number
+            )
             for number, entry in enumerate(self.entries[track.reference], 1)
             if not _pending(entry)
         )
@@ -98,7 +100,9 @@ class ResultsStep:
             interval=f"{low} – {high}" if tally.low is not None else "no interval",
             attempts=f"{formats.count(tally.attempts)} attempts",
             warnings=formats.clean_texts(
-                [f"Becomes public as not ranked: {reason}" for reason in tally.reasons] if not tally.eligible else []
+                [f"Becomes public as not ranked: {reason}" for reason in tally.reasons]
+                if not tally.eligible
+                else []
             ),
             replaces=f"Replaces the published result {replaced.id}" if replaced else "",
             reason=pick.reason if pick else "",
@@ -140,8 +144,8 @@ class ResultsStep:
                 pending = entry.overall.outcomes["pending"]
                 yield Unpickable(
                     formats.clean_text(f"{entry.names[0]} on {reference}"),
-                    f"{pending} of its attempts {'is' if pending == 1 else 'are'} pending. Wait for its Jobs, "
-                    "or close one that was killed.",
+                    f"{pending} of its attempts {'is' if pending == 1 else 'are'} pending. Wait for its "
+                    "Jobs, or close one that was killed.",
                     self._jobs_href(reference),
                 )
         for entry in load_entries(self.revision, ""):
@@ -167,14 +171,14 @@ class ResultsStep:
         for value in data.getlist("job"):
             key, _, job = value.rpartition("|")
             jobs[key].append(job)
-        rows = {
-            row.value: row for track in self.rules.tracks for row in self._group(track, Choices()).rows
-        }
+        rows = {row.value: row for track in self.rules.tracks for row in self._group(track, Choices()).rows}
         errors: list[FieldError] = []
         picks = []
         for value in dict.fromkeys(data.getlist("pick")):
             if value not in rows:
-                errors.append(FieldError("", "A picked result is not there any more. Look at the list again."))
+                errors.append(
+                    FieldError("", "A picked result is not there any more. Look at the list again.")
+                )
                 continue
             picks.append(self._pick(value, rows[value], jobs[value], data, errors))
         choices = replace(

@@ -52,9 +52,7 @@ def text_page(
                 pin.position,
                 formats.clean_text(pin.name),
                 typed[pin.task_digest].description if pin.task_digest in typed else "",
-                "\n".join(
-                    f"{name}: {value}" for name, value in typed[pin.task_digest].applicability.items()
-                )
+                "\n".join(f"{name}: {value}" for name, value in typed[pin.task_digest].applicability.items())
                 if pin.task_digest in typed
                 else "",
                 next((error.message for error in errors if error.field == f"applies-{pin.position}"), ""),
