@@ -64,7 +64,7 @@ class Builder:
             about=ManifestAbout(text.description, text.purpose, text.success, text.limitations, text.license),
             disclosure=Disclosure(chosen.instructions, chosen.findings),
             published_at=at,
-            previous=base or latest_manifest(self.view.publication),
+            previous=_shown(base, at) or latest_manifest(self.view.publication),
             changes=changes,
         )
         return Candidate(manifest, base)
@@ -114,6 +114,13 @@ class Builder:
         ]
         whole = "\n".join(parts)
         return f"res_{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
+
+
+def _shown(base: Manifest | None, at: datetime) -> Manifest | None:
+    """The current manifest, as published again where it is withdrawn."""
+    if base is None or base.status == "published":
+        return base
+    return revise(base, published_at=at, status="published")
 
 
 def default_text(view: DraftView) -> Text:

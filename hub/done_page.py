@@ -16,6 +16,10 @@ from plural_site import formats
 from plural_site.accounts.models import Project
 
 
+def is_published(slug: str, digest: str) -> bool:
+    return Manifest.objects.filter(publication__resource__slug=slug, digest=digest).exists()
+
+
 def done_page(project: Project, resource: Resource, digest: str) -> DonePage:
     """Raises Http404 where the Benchmark has published no such manifest."""
     manifest = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 from django.db import transaction
 
@@ -37,7 +36,7 @@ def start(*, actor: User, project: Project, resource: Resource) -> Draft:
         return Draft.objects.get_or_create(publication=publication, person=actor)[0]
 
 
-def save(draft: Draft, *, seen: int, step: int, choices: Choices, release: Release | None = None) -> Draft:
+def keep(draft: Draft, *, seen: int, step: int, choices: Choices, release: Release | None = None) -> Draft:
     """Keeps the answers of `step` and opens the next one. What was shown for publication is forgotten.
 
     Another release forgets the answers that belong to the one before. Raises DraftChanged where `seen`
@@ -46,8 +45,7 @@ def save(draft: Draft, *, seen: int, step: int, choices: Choices, release: Relea
     with transaction.atomic():
         locked = lock(draft, seen)
         if release is not None and release != locked.release:
-            had_one = locked.release_id is not None
-            choices = Choices() if had_one else replace(choices, picks=(), text=None)
+            choices = Choices()
             locked.release, locked.reached = release, step + 1
         locked.choices = choices.dump()
         locked.reached = min(max(locked.reached, step + 1), LAST_STEP)
@@ -59,7 +57,7 @@ def save(draft: Draft, *, seen: int, step: int, choices: Choices, release: Relea
 
 def settle(draft: Draft, *, seen: int, choices: Choices) -> Draft:
     """Keeps how findings of the check were settled. Raises DraftChanged."""
-    return save(draft, seen=seen, step=LAST_STEP, choices=choices)
+    return keep(draft, seen=seen, step=LAST_STEP, choices=choices)
 
 
 def discard(draft: Draft) -> None:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.selectors import find_benchmark
 from hub import drafts
-from hub.done_page import done_page
+from hub.done_page import done_page, is_published
 from hub.models import Draft
 from hub.publish_overview import publish_page
 from hub.publish_pages import FieldError
@@ -23,6 +23,7 @@ from hub.wizard_text import text_answer, text_page
 from plural_site.accounts.access import Need, SignedInRequest, can, project_for
 from plural_site.accounts.frame import Frame, QuestionPage
 from plural_site.accounts.handling import say
+from plural_site.accounts.kept import keeps_what_was_sent
 
 read_or_send = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -43,7 +44,10 @@ def start(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
 
 @read_or_send
 def discard(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
-    view = _draft_view(request, project, slug)
+    try:
+        view = _draft_view(request, project, slug)
+    except Draft.DoesNotExist:
+        return redirect("hub:publish", project)
     if request.method == "POST":
         drafts.discard(view.draft)
         say(request, "The draft is gone. Nothing public has changed.")
@@ -58,6 +62,7 @@ def discard(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
     return render(request, "accounts/question.html", {"project": view.project, "page": page})
 
 
+@keeps_what_was_sent
 @read_or_send
 def step(request: SignedInRequest, project: str, slug: str, name: str) -> HttpResponse:
     """One step. An answer that is kept leads on; one that isn't is shown again with what is wrong."""
@@ -66,14 +71,11 @@ def step(request: SignedInRequest, project: str, slug: str, name: str) -> HttpRe
     try:
         view = _draft_view(request, project, slug)
     except Draft.DoesNotExist:
-        return redirect("hub:publish", project)
-    asked = BY_NAME[name]
-    if asked.number > view.draft.reached:
+        return _after(request, project, slug)
+    if BY_NAME[name].number > view.draft.reached:
         return redirect(view.href(STEPS[view.draft.reached - 1].name))
-    if request.method != "POST":
-        return _show(request, view, name)
     try:
-        return ANSWERS[name](request, view)
+        return ANSWERS[name](request, view) if request.method == "POST" else _show(request, view, name)
     except drafts.DraftChanged as changed:
         fresh = _draft_view(request, project, slug)
         return _show(request, fresh, name, [FieldError("", str(changed))], status=409)
@@ -84,6 +86,14 @@ def done(request: SignedInRequest, project: str, slug: str, digest: str) -> Http
     found = project_for(request.user, project, Need.READ)
     page = done_page(found, find_benchmark(found, slug), digest)
     return render(request, "hub/publish_done.html", {"project": found, "page": page})
+
+
+def _after(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
+    """Without a draft: what was published, where this was sent twice, else the overview."""
+    digest = request.POST.get("digest", "")
+    if digest and is_published(slug, digest):
+        return redirect("hub:publish-done", project, slug, digest)
+    return redirect("hub:publish", project)
 
 
 def _draft_view(request: SignedInRequest, project: str, slug: str) -> DraftView:
@@ -126,7 +136,7 @@ def _answer_release(request: SignedInRequest, view: DraftView) -> HttpResponse:
     release = chosen_release(view, request.POST)
     if isinstance(release, FieldError):
         return _show(request, view, "release", [release], status=422)
-    drafts.save(view.draft, seen=_seen(request), step=1, choices=view.choices, release=release)
+    drafts.keep(view.draft, seen=_seen(request), step=1, choices=view.choices, release=release)
     return _next(view, "release")
 
 
@@ -137,13 +147,13 @@ def _answer_results(request: SignedInRequest, view: DraftView) -> HttpResponse:
         return _show(request, view, "results", page=asked.page(errors, choices), status=422)
     # A withdrawn release needs no further answers.
     step = 4 if choices.withdraws_release else 2
-    drafts.save(view.draft, seen=_seen(request), step=step, choices=choices)
+    drafts.keep(view.draft, seen=_seen(request), step=step, choices=choices)
     return redirect(view.href("check")) if choices.withdraws_release else _next(view, "results")
 
 
 def _answer_disclosure(request: SignedInRequest, view: DraftView) -> HttpResponse:
     choices = disclosure_answer(view, request.POST)
-    drafts.save(view.draft, seen=_seen(request), step=3, choices=choices)
+    drafts.keep(view.draft, seen=_seen(request), step=3, choices=choices)
     return _next(view, "disclosure")
 
 
@@ -152,7 +162,7 @@ def _answer_text(request: SignedInRequest, view: DraftView) -> HttpResponse:
     if errors:
         page = text_page(view, errors, choices.text, dict(choices.tasks))
         return _show(request, view, "text", page=page, status=422)
-    drafts.save(view.draft, seen=_seen(request), step=4, choices=choices)
+    drafts.keep(view.draft, seen=_seen(request), step=4, choices=choices)
     return _next(view, "text")
 
 

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from plural_site import errors
-from plural_site.accounts import limits
+from plural_site.accounts import kept, limits
 from plural_site.accounts.sessions import note_visit
 from plural_site.logging import current_request_id
 
@@ -80,4 +80,6 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
             return None
         if request.user.is_authenticated:
             note_visit(request)
+        elif kept.is_kept(request, view_func):
+            return kept.sign_in_first(request)
         return super().process_view(request, view_func, view_args, view_kwargs)

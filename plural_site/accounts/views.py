@@ -20,6 +20,7 @@ from plural_site.accounts.access import SignedInRequest
 from plural_site.accounts.actions import use_sign_in_link
 from plural_site.accounts.context import THEME_COOKIE, THEMES
 from plural_site.accounts.forms import SignInForm
+from plural_site.accounts.kept import read as read_kept
 from plural_site.accounts.models import User
 from plural_site.accounts.selectors import home_page
 from plural_site.accounts.sessions import sign_in_browser
@@ -36,10 +37,13 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "openid": settings.OPENID}
+        kept = self.request.POST.get("kept", "")
+        return {**super().get_context_data(**kwargs), "openid": settings.OPENID, "kept": kept}
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         sign_in_browser(self.request, form.get_user())
+        if (kept := read_kept(self.request.POST.get("kept", ""))) is not None:
+            return render(self.request, "accounts/send_again.html", {"page": kept})
         return redirect(self.get_success_url())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:

@@ -82,6 +82,13 @@ def for_writers(status: int) -> Mapping[str, int]:
     return WRITERS | {"ben": status, "ann": status}
 
 
+PUBLISHERS = dict(
+    zip(
+        ("anonymous", "dee", "cy", "ben", "ann"),
+        (SIGN_IN, ABSENT, FORBIDDEN, FORBIDDEN, SIGN_IN),
+        strict=True,
+    )
+)
 IN_PROJECT = "projects/{project}"
 API = "api/v1/benchmarks/{slug}/revisions/{selector}/leaderboard"
 MATRIX = {
@@ -165,6 +172,22 @@ MATRIX = {
     ),
     "projects/<slug:project>/imports/<int:number>/undo": address(
         f"/{IN_PROJECT}/imports/{{run}}/undo", WRITERS, for_writers(SIGN_IN)
+    ),
+    "projects/<slug:project>/publish": address(f"/{IN_PROJECT}/publish", MEMBERS),
+    "projects/<slug:project>/benchmarks/<slug:slug>/publish": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/publish", NO_PAGE, PUBLISHERS
+    ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/publish/discard": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/publish/discard", PUBLISHERS, PUBLISHERS
+    ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/publish/done/<str:digest>": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/publish/done/sha256:00",
+        {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], ABSENT),  # nothing is published
+    ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/publish/<slug:name>": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/publish/release",
+        PUBLISHERS,
+        PUBLISHERS | {"anonymous": UNAUTHENTICATED},  # with what was sent, to be sent again
     ),
     "projects/<slug:project>/trials": address(f"/{IN_PROJECT}/trials", MEMBERS),
     "projects/<slug:project>/trials/<slug:trial_id>": address(f"/{IN_PROJECT}/trials/{{trial}}", MEMBERS),
