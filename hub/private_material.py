@@ -16,8 +16,9 @@ OF_TASK = {
     "reset_options": "reset options",
     "info": "infos of Tasks",
     "resources": "resources",
-    "seat_instructions": "instructions of seats",
 }
+OF_VERIFIER = ("criteria", "info", "check", "instructions", "prompt", "rubric", "model", "metadata")
+"""Its kind and weight are public."""
 
 
 def private_material(gathering: Gathering, choices: Choices) -> PrivateMaterial:
@@ -27,12 +28,10 @@ def private_material(gathering: Gathering, choices: Choices) -> PrivateMaterial:
         content = pin.task_revision.content
         for key, label in OF_TASK.items():
             found[label] += texts(content.get(key))
-        if not choices.instructions:
-            found.setdefault("Task instructions", []).append(content["instructions"])
-            found["Task instructions"] += texts(content.get("goals"))
     for held in gathering.pinned.values():
         if held.resource.kind == Kind.VERIFIER:
-            found.setdefault("Verifier definitions", []).extend(texts(held.content))
+            parts = [held.content.get(key) for key in OF_VERIFIER]
+            found.setdefault("Verifier definitions", []).extend(texts(parts))
         else:
             found.setdefault("settings of Environments", []).extend(_settings(held))
     prompts = found.setdefault("Agent prompts", [])
