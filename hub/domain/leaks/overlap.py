@@ -1,0 +1,299 @@
+"""Where published text repeats private text, from 12 characters or 3 words on.
+
+Words are compared, without case and punctuation. Every run of words that stands in both is looked at, and what
+it must tell depends on what it is in the private material: a whole value (an expected answer, a value of the
+State) always counts; a part of a short value, or a whole line, sentence or quotation of a long text, needs two
+words that mean something; any other part of a long text three, so that "the customer's order" is no finding.
+Names that are public do not count as words of a run, parts of public texts neither.
+
+Runs of up to six words are looked up in a tree of the published words; a longer one is made of those. So the
+time grows with the length of both, and not with their product.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from operator import add, mul
+
+from hub.domain.leaks.phrases import Phrases
+from hub.domain.leaks.private_units import MOST_SHORT_WORDS, Unit, units
+from hub.domain.leaks.types import PrivateMaterial
+from hub.domain.leaks.words import Word, plain_words, weight, words_in
+
+SMALLEST_CHARACTERS, SMALLEST_WORDS = 12, 3
+DEEPEST_WORDS = 6
+LONGEST_VALUE = 64
+"""Words; a longer private value inside a public text is seen only where the text is not public."""
+PART, SHORT, PIECE, VALUE = 1, 2, 4, 8
+"""What a run is in the private material: some part, part of a short value, a whole piece, a whole value."""
+BREAK, UNKNOWN = -1, 0
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Published text [start, end) that stands in private material; `sources` are names of its lists."""
+
+    start: int
+    end: int
+    value: str
+    sources: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Run:
+    first: int
+    last: int
+    sources: int
+
+
+class PublicWords:
+    """What is public whatever is published."""
+
+    def __init__(self, names: Collection[str], texts: Collection[str]) -> None:
+        self.known: set[str] = set()
+        self.names: Phrases[str] = Phrases()
+        self.texts: Phrases[str] = Phrases()
+        self.whole_names: dict[tuple[str, ...], str] = {}
+        for name in names:
+            words = plain_words(name)
+            self.known.update(words)
+            self.whole_names.setdefault(words, name)
+            if len(words) > 1 or len(name) >= SMALLEST_CHARACTERS or (words and weight(words[0]) == 3):
+                self.names.add(words)
+        for text in texts:
+            words = plain_words(text)
+            self.known.update(words)
+            self.texts.add(words)
+
+    def weight(self, word: str) -> int:
+        found = weight(word)
+        return 1 if found == 2 and word in self.known else found
+
+
+class Overlaps:
+    """`texts` are all texts that `in_text` will be asked about."""
+
+    def __init__(self, texts: Iterable[str], private: PrivateMaterial, public: PublicWords) -> None:
+        self._public = public
+        self._lists = tuple(private.lists)
+        self._ids: dict[str, int] = {}
+        self._next: dict[int, int] = {}
+        self._flags: list[int] = [0]
+        self._sources: list[int] = [0]
+        self._long_values: Phrases[int] = Phrases()
+        self._glued: dict[str, list[tuple[str, int]]] = {}
+        self.names: dict[str, int] = {}
+        """Public names that are private values too, with their sources."""
+        published = {text: self._known_words(text) for text in texts}
+        sequences = [(unit, self._sequence(unit)) for unit in units(private)] if self._ids else []
+        self._size = len(self._ids) + 1
+        self._grow(published.values(), self._shared_pairs(published.values(), sequences))
+        for unit, sequence in sequences:
+            self._mark(unit, sequence)
+
+    def source_names(self, sources: int) -> tuple[str, ...]:
+        return tuple(name for index, name in enumerate(self._lists) if sources >> index & 1)
+
+    # Building
+
+    def _known_words(self, text: str) -> array[int]:
+        ids = self._ids
+        return array("i", [ids.setdefault(word, len(ids) + 1) for word in plain_words(text)])
+
+    def _sequence(self, unit: Unit) -> array[int]:
+        """Ids of the unit's words; the values that have no place in the tree are noted on the way."""
+        words = tuple(token for token in unit.tokens if token[0].isalnum())
+        if unit.is_value and words:
+            if (name := self._public.whole_names.get(words)) is not None:
+                self.names[name] = self.names.get(name, 0) | 1 << unit.source
+            elif len(words) <= LONGEST_VALUE:
+                self._note_glued(words, unit.source)
+        get = self._ids.get
+        return array("i", [get(token) or (UNKNOWN if token[0].isalnum() else BREAK) for token in unit.tokens])
+
+    def _note_glued(self, words: tuple[str, ...], source: int) -> None:
+        glued = "".join(words)
+        if len(glued) >= SMALLEST_CHARACTERS and (len(words) > 1 or not glued.isalpha()):
+            if sum(map(weight, words)):
+                self._glued.setdefault(glued[:SMALLEST_CHARACTERS], []).append((glued, source))
+
+    def _pairs(self, words: Sequence[int]) -> Iterable[int]:
+        return map(add, map(mul, words, repeat(self._size)), words[1:])
+
+    def _shared_pairs(
+        self, published: Iterable[array[int]], sequences: list[tuple[Unit, array[int]]]
+    ) -> set[int]:
+        """Pairs of neighbouring words that stand in both."""
+        pairs: set[int] = set()
+        for words in published:
+            pairs.update(self._pairs(words))
+        shared: set[int] = set()
+        for _, sequence in sequences:
+            shared.update(pairs.intersection(self._pairs([word for word in sequence if word != BREAK])))
+        return shared
+
+    def _grow(self, published: Iterable[array[int]], shared: set[int]) -> None:
+        size, following = self._size, self._next
+        lengths = [0, *map(len, self._ids)]
+        for words in published:
+            for first in range(len(words)):
+                node, characters = 0, 0
+                for depth, index in enumerate(range(first, len(words)), 1):
+                    key = node * size + words[index]
+                    node = following.get(key, 0)
+                    if not node:
+                        node = following[key] = len(self._flags)
+                        self._flags.append(0)
+                        self._sources.append(0)
+                    characters += lengths[words[index]] + 1
+                    if depth >= DEEPEST_WORDS and characters > SMALLEST_CHARACTERS:
+                        break
+                    if index + 1 == len(words) or words[index] * size + words[index + 1] not in shared:
+                        break
+
+    def _mark(self, unit: Unit, sequence: array[int]) -> None:
+        size, following, flags, sources = self._size, self._next, self._flags, self._sources
+        words = [word for word in sequence if word != BREAK]
+        is_short = unit.is_value and len(words) <= MOST_SHORT_WORDS
+        basic = PART | SHORT if is_short else PART
+        source = 1 << unit.source
+        if unit.is_value and DEEPEST_WORDS <= len(words) <= LONGEST_VALUE and UNKNOWN not in words:
+            self._long_values.add(tuple(words), source)
+        breaks = _breaks(sequence)
+        last = len(words)
+        for first, word in enumerate(words):
+            node = following.get(word, 0) if word else 0
+            if not node:
+                continue
+            begins = first in breaks
+            index = first + 1
+            while node:
+                found = basic
+                if begins and index in breaks:
+                    found |= PIECE if first or index < last or not unit.is_value else PIECE | VALUE
+                flags[node] |= found
+                sources[node] |= source
+                if index == last or not words[index]:
+                    break
+                node = following.get(node * size + words[index], 0)
+                index += 1
+
+    # Asking
+
+    def in_text(self, text: str) -> Iterator[Overlap]:
+        """Overlaps of `text`, the longest ones, in order."""
+        words = words_in(text)
+        if not words:
+            return
+        ids = [self._ids.get(word.text, UNKNOWN) for word in words]
+        cover = _Cover(text, words, self._public)
+        runs = sorted(
+            [*self._runs(ids, cover), *self._glued_runs(words, cover)], key=lambda run: (run.first, -run.last)
+        )
+        merged: list[_Run] = []
+        for run in runs:
+            if merged and run.first <= merged[-1].last:
+                merged[-1].last = max(merged[-1].last, run.last)
+                merged[-1].sources |= run.sources
+            else:
+                merged.append(run)
+        for run in merged:
+            value = " ".join(word.text for word in words[run.first : run.last + 1])
+            yield Overlap(words[run.first].start, words[run.last].end, value, self.source_names(run.sources))
+
+    def _runs(self, ids: Sequence[int], cover: _Cover) -> Iterator[_Run]:
+        size, following, flags = self._size, self._next, self._flags
+        for first in range(len(ids)):
+            node, best, sources = 0, -1, 0
+            for index in range(first, len(ids)):
+                node = following.get(node * size + ids[index], 0)
+                if not node:
+                    break
+                if flags[node] and cover.tells_enough(first, index, flags[node]):
+                    best, sources = index, self._sources[node]
+            if best >= 0:
+                yield _Run(first, best, sources)
+            for length, of_value in self._long_values.at(ids, first):
+                if cover.tells_enough(first, first + length - 1, VALUE):
+                    yield _Run(first, first + length - 1, of_value)
+
+    def _glued_runs(self, words: Sequence[Word], cover: _Cover) -> Iterator[_Run]:
+        """Whole private values whose words are written together, or inside a longer word."""
+        if not self._glued:
+            return
+        text = "".join(word.text for word in words)
+        owner: list[int] | None = None
+        for start in range(len(text) - SMALLEST_CHARACTERS + 1):
+            values = self._glued.get(text[start : start + SMALLEST_CHARACTERS])
+            for value, source in values or ():
+                if text.startswith(value, start):
+                    owner = owner or [index for index, word in enumerate(words) for _ in word.text]
+                    first, last = owner[start], owner[start + len(value) - 1]
+                    if not cover.is_named(first, last):
+                        yield _Run(first, last, 1 << source)
+
+
+def _breaks(sequence: array[int]) -> set[int]:
+    """Positions among the words where a piece begins or ends."""
+    found, count = {0}, 0
+    for word in sequence:
+        if word == BREAK:
+            found.add(count)
+        else:
+            count += 1
+    found.add(count)
+    return found
+
+
+class _Cover:
+    """Words of one published text: how much each tells, and which stand in public names and texts."""
+
+    def __init__(self, text: str, words: Sequence[Word], public: PublicWords) -> None:
+        self._words = words
+        self._weights = [public.weight(word.text) for word in words]
+        self._spaced = [
+            index == 0 or any(map(str.isspace, text[words[index - 1].end : word.start]))
+            for index, word in enumerate(words)
+        ]
+        plain = [word.text for word in words]
+        self._named = _covered(plain, public.names)
+        self._public = [a or b for a, b in zip(self._named, _covered(plain, public.texts), strict=True)]
+
+    def is_named(self, first: int, last: int) -> bool:
+        return all(self._named[first : last + 1])
+
+    def tells_enough(self, first: int, last: int, flags: int) -> bool:
+        if flags & VALUE and self._counts(first, last, self._named, least=1):
+            return True
+        if flags & (SHORT | PIECE) and self._counts(first, last, self._public, least=2):
+            return True
+        least = 2 if last - first + 1 >= DEEPEST_WORDS else 3
+        return bool(flags & PART) and self._counts(first, last, self._public, least=least)
+
+    def _counts(self, first: int, last: int, covered: Sequence[bool], *, least: int) -> bool:
+        characters, words, told, telling = -1, 0, 0, 0
+        in_word = False
+        for index in range(first, last + 1):
+            in_word = in_word and not self._spaced[index]
+            if covered[index]:
+                continue
+            characters += len(self._words[index].text) + 1
+            words += not in_word
+            in_word = True
+            told += self._weights[index]
+            telling = max(telling, self._weights[index])
+        if characters < SMALLEST_CHARACTERS and words < SMALLEST_WORDS:
+            return False
+        alone = told == telling and telling < 3
+        return told >= least and not (alone and least > 1)
+
+
+def _covered(words: Sequence[str], phrases: Phrases[str]) -> list[bool]:
+    covered = [False] * len(words)
+    for index in range(len(words)):
+        for length, _ in phrases.at(words, index):
+            covered[index : index + length] = [True] * length
+    return covered
