@@ -23,7 +23,7 @@ from hub.domain.manifest import (
     ManifestPublisher,
     ManifestResult,
 )
-from hub.domain.stored import parse_manifest
+from hub.domain.stored import parse_manifest, reference_of
 from hub.gathering import Gathering
 from hub.models import ManifestRecord, Publication
 from hub.wizard import DraftView
@@ -64,10 +64,19 @@ class Builder:
             about=ManifestAbout(text.description, text.purpose, text.success, text.limitations, text.license),
             disclosure=Disclosure(chosen.instructions, chosen.findings),
             published_at=at,
-            previous=_shown(base, at) or latest_manifest(self.view.publication),
+            previous=_shown(base, at),
+            supersedes=self._release_before() if base is None else None,
             changes=changes,
         )
         return Candidate(manifest, base)
+
+    def _release_before(self) -> str | None:
+        """Reference of the newest manifest, of another release."""
+        newest = latest_record(self.view.publication)
+        if newest is None:
+            return None
+        body = bytes(newest.manifest.body)
+        return reference_of(parse_manifest(body), newest.manifest.digest)
 
     def _publication(self, text: Text) -> ManifestPublication:
         found = self.view.publication
@@ -150,14 +159,14 @@ def default_text(view: DraftView) -> Text:
     )
 
 
+def latest_record(publication: Publication) -> ManifestRecord | None:
+    """The publication's newest record, of whichever release."""
+    records = ManifestRecord.objects.filter(publication=publication).select_related("manifest")
+    return records.order_by("pk").last()
+
+
 def latest_manifest(publication: Publication) -> Manifest | None:
-    """The manifest of the publication's newest record, of whichever release."""
-    record = (
-        ManifestRecord.objects.filter(publication=publication)
-        .select_related("manifest")
-        .order_by("pk")
-        .last()
-    )
+    record = latest_record(publication)
     return parse_manifest(bytes(record.manifest.body)) if record else None
 
 

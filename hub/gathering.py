@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 from benchmarks.domain.types import Attempt
 from benchmarks.models import Kind, Revision, TaskPin
 from hub.choices import Choices, Pick
+from hub.domain import extracts
 from hub.domain.facts import AgentFacts, ReleaseFacts, ResultFacts, TaskFacts
 from hub.domain.manifest import (
     ManifestPublisher,
     ManifestRequirements,
-    ManifestVerifier,
     ModelUse,
     Provenance,
 )
@@ -72,10 +71,7 @@ class Gathering:
             version=pin.version,
             content_hash=pin.task_digest,
             requirements=self._requirements(content["environment"]),
-            verifiers=tuple(
-                ManifestVerifier(held.resource.name, held.content["kind"], float(held.content["weight"]))
-                for held in verifiers
-            ),
+            verifiers=tuple(extracts.verifier(held.resource.name, held.content) for held in verifiers),
             description=typed.description if typed else "",
             applicability=dict(typed.applicability) if typed else {},
             instructions=content["instructions"] if choices.instructions else None,
@@ -85,19 +81,7 @@ class Gathering:
         held = self.pinned.get(environment)
         if held is None:
             return ManifestRequirements(environment="unknown")
-        content = held.content
-        limits, runtime = _mapping(content, "limits"), _mapping(content, "runtime")
-        actions = [action for app in content.get("apps") or () for action in app.get("actions") or ()]
-        cost, seconds = limits.get("max_cost_usd"), limits.get("max_seconds")
-        return ManifestRequirements(
-            environment=held.resource.name,
-            runtime_provider=runtime.get("provider"),
-            network=runtime.get("network"),
-            tools=tuple(dict.fromkeys(action["name"] for action in actions)),
-            max_turns=limits.get("max_turns"),
-            max_seconds=None if seconds is None else float(seconds),
-            max_cost_usd=None if cost is None else float(cost),
-        )
+        return extracts.requirements(held.resource.name, held.content)
 
     def result(
         self,
@@ -174,21 +158,13 @@ class Gathering:
 
 
 def _agent(latest: JobAgent) -> AgentFacts:
-    content = latest.configuration.content
-    routing, instructions = content["routing"], content["instructions"]
-    digest = f"sha256:{hashlib.sha256(instructions.encode()).hexdigest()}" if instructions.strip() else None
-    temperature = routing["temperature"]
-    return AgentFacts(
-        content_hash=latest.configuration.content_hash,
+    configuration = latest.configuration
+    return extracts.agent_facts(
+        configuration.content_hash,
+        configuration.content,
         label=latest.name,
-        model=content["model"],
-        provider=routing["provider"],
-        fallback_models=tuple(routing["fallback_models"]),
-        harness=latest.harness or None,
-        harness_version=latest.harness_version or None,
-        instructions_digest=digest,
-        temperature=None if temperature is None else float(temperature),
-        max_tokens=routing["max_tokens"],
+        harness=latest.harness,
+        harness_version=latest.harness_version,
     )
 
 
@@ -200,8 +176,3 @@ def _provenance(jobs: Sequence[Job]) -> Provenance:
 def _said(result: Mapping[str, Any]) -> list[str]:
     texts = [*(result.get("evidence") or ()), result.get("feedback") or ""]
     return [text for text in texts if isinstance(text, str) and text.strip()]
-
-
-def _mapping(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = content.get(key)
-    return value if isinstance(value, Mapping) else {}
