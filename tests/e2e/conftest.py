@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, StorageState
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
 
 from tests.builders import AgentSpec, BenchmarkSpec, make_job
 
@@ -36,6 +36,8 @@ SETTINGS = (
 )
 
 TIMEOUT = 15_000  # milliseconds; what is slow here is a busy machine
+
+expect.set_options(timeout=TIMEOUT)
 
 NewContext = Callable[..., BrowserContext]
 OpenPage = Callable[..., Page]
