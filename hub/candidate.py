@@ -98,8 +98,7 @@ class Builder:
             )
             if found is None:
                 raise DomainError(
-                    f"Nothing of a picked result on {pick.track} is left in its Jobs "
-                    f"({', '.join(pick.jobs)}): they were removed or set aside. Pick again in step 2."
+                    f"A picked result on {pick.track} has no attempt in its Jobs. Pick again in step 2."
                 )
             name = self._result_id(found)
             if (old := published.get(name)) is None:

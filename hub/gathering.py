@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from benchmarks.domain.types import Attempt
+from benchmarks.domain.types import Attempt, DomainError
 from benchmarks.models import Kind, Revision, TaskPin
 from hub.choices import Choices, Pick
 from hub.domain import extracts
@@ -92,10 +92,17 @@ class Gathering:
         supersedes: str | None,
         findings: bool,
     ) -> ResultFacts | None:
-        """None where the Jobs hold nothing (any more) of the configuration on the track."""
+        """None where the Jobs hold no attempt of the configuration on the track.
+
+        Raises DomainError where a named Job is not there any more, or counts no more.
+        """
         agents = self._agents(pick)
-        if not agents:
-            return None
+        missing = sorted(set(pick.jobs) - {agent.job.client_job_id for agent in agents})
+        if missing:
+            raise DomainError(
+                f"A picked result on {pick.track} rests on {', '.join(missing)}, which was removed or set "
+                "aside. Pick again in step 2."
+            )
         evaluated = list(
             tallies.evaluate(
                 self.revision, pick.track, configurations=[agents[0].configuration_id], jobs=list(pick.jobs)

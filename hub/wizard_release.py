@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from django.db.models import Count, Max, Q
 from django.urls import reverse
 
-from benchmarks.models import Release, Revision
+from benchmarks.models import Release, Revision, TaskPin
 from hub.models import ManifestRecord
 from hub.publish_pages import FieldError, ReleaseChoice, ReleasePage
 from hub.wizard import STEPS, DraftView
@@ -77,13 +77,13 @@ def chosen_release(view: DraftView, data: Mapping[str, str]) -> Release | FieldE
 
 def _twins(revisions: Sequence[Revision]) -> dict[int, list[str]]:
     """Names of Tasks that share their content with another of the release, by revision."""
-    found: dict[int, list[str]] = {}
-    for revision in revisions:
-        pins = list(revision.pins.values_list("task_digest", "name"))
-        often = Counter(digest for digest, _ in pins)
-        names = [name for digest, name in pins if often[digest] > 1]
-        if names:
-            found[revision.pk] = names
+    pins = TaskPin.objects.filter(revision__in=[revision.pk for revision in revisions]).order_by("position")
+    rows = list(pins.values_list("revision_id", "task_digest", "name"))
+    often = Counter((revision, digest) for revision, digest, _ in rows)
+    found: dict[int, list[str]] = defaultdict(list)
+    for revision, digest, name in rows:
+        if often[revision, digest] > 1:
+            found[revision].append(name)
     return found
 
 
