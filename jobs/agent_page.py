@@ -10,6 +10,7 @@ from django.db.models import Count, F, Max, QuerySet
 from django.http import Http404
 from django.urls import reverse
 
+from benchmarks.board.words import short_hash
 from benchmarks.models import Configuration
 from benchmarks.pages import Crumb, Figure
 from jobs.agent_figures import MOST_GROUPS, AgentFigures, Measured, agent_figures
@@ -25,7 +26,6 @@ from jobs.agent_pages import (
 )
 from jobs.agent_results import RESULTS_A_PAGE, result_rows
 from jobs.agents_list import harness_words, landed, named
-from jobs.board import short_hash
 from jobs.compare_links import whole_number
 from jobs.domain.configurations import differences, instructions_diff, settings
 from jobs.domain.percentiles import DEFINITION

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Choice, IntervalBar, TrackTab
 from benchmarks.pages import Crumb, Figure
-from jobs.pages import Choice, IntervalBar, TrackTab
 
 # A Task in a release
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from benchmarks.board.state import BoardState
 from benchmarks.domain.definitions import BenchmarkRules
 from benchmarks.domain.scoring import competition_ranks
 from benchmarks.links import revision_label
@@ -16,7 +17,6 @@ from jobs.board_rows import RowBuilder
 from jobs.compare_links import entry_key
 from jobs.entries import Entry
 from jobs.models import Tally
-from jobs.state import BoardState
 from jobs.tracks import UNTRACKED, Selection
 from plural_site import formats
 from plural_site.accounts.models import Project

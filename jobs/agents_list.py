@@ -9,10 +9,10 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 
+from benchmarks.board.words import short_hash
 from benchmarks.models import Configuration
 from benchmarks.pages import Crumb, Figure
 from jobs.agent_pages import AgentRow, AgentsPage
-from jobs.board import short_hash
 from jobs.links import agent_href
 from jobs.models import Job, JobAgent, Tally
 from jobs.rows import with_query

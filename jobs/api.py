@@ -7,10 +7,10 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Schema
 
+from benchmarks.board.state import BoardState
 from benchmarks.selectors import find_benchmark, find_revision
 from jobs.board import load_board
 from jobs.exports import leaderboard_values
-from jobs.state import BoardState
 from plural_site.accounts.access import Need
 from plural_site.api_auth import project_of
 

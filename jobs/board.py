@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
-from benchmarks.domain.types import Scoring
+from benchmarks.board.filters import passes
+from benchmarks.board.state import BoardState, joined
+from benchmarks.domain.types import Category, Scoring
 from benchmarks.links import board_href
 from benchmarks.models import Revision
 from jobs.entries import Entry, load_entries
 from jobs.models import Job
-from jobs.state import BoardState, number
 from jobs.tracks import Selection, select_track
 from plural_site import formats
 from plural_site.accounts.models import Project
 
-INTERVAL_WORDS = "Bars are 95 % intervals (normal, over Tasks) and leave out how attempts at one Task vary."
 ASIDE = ("client_job_id", "set_aside_at", "set_aside_reason")
 
 
@@ -41,22 +40,38 @@ class Board:
         return self.selection.rules.scoring
 
     @property
+    def categories(self) -> tuple[Category, ...]:
+        return self.selection.rules.categories
+
+    @property
+    def task_count(self) -> int:
+        return len(self.selection.task_names)
+
+    @property
+    def lacks(self) -> frozenset[str]:
+        return frozenset({"provenance"})
+
+    @property
+    def cost_scope(self) -> str:
+        return ""
+
+    @property
     def path(self) -> str:
         return board_href(self.project, self.revision)
 
     def href(self, **changes: Any) -> str:
         """Address of this board with some of its state changed."""
-        return _join(self.path, self.state.query(**{"track": self.selection.key, **changes}))
+        return joined(self.path, self.state.query(**{"track": self.selection.key, **changes}))
 
     def part_href(self, part: str, **more: str) -> str:
         """Address of something made from this board: an export, a chart, a comparison."""
-        return _join(f"{self.path}/{part}", self.state.query(track=self.selection.key), **more)
+        return joined(f"{self.path}/{part}", self.state.query(track=self.selection.key), **more)
 
     def proof_href(self, entry: Entry, figure: str = "", category: str = "") -> str:
         """Where a number of an entry is explained; see `explanation.OF_WHOLE`. Filters don't matter there."""
         query = BoardState(track=self.selection.key, job=self.state.job).query()
-        more = {"entry": short_hash(entry.configuration.content_hash), "category": category, "figure": figure}
-        return _join(f"{self.path}/proof", query, **{name: text for name, text in more.items() if text})
+        more = {"entry": entry.key, "category": category, "figure": figure}
+        return joined(f"{self.path}/proof", query, **{name: text for name, text in more.items() if text})
 
     def export_href(self, kind: str) -> str:
         return self.part_href(f"leaderboard.{kind}")
@@ -71,7 +86,7 @@ def load_board(project: Project, revision: Revision, state: BoardState, *, with_
         if state.job
         else every
     )
-    shown = [entry for entry in chosen if _passes(entry, state, selection.rules.scoring)]
+    shown = [entry for entry in chosen if passes(entry, state, selection.rules.scoring)]
     return Board(project, revision, selection, state, tuple(chosen), tuple(shown), tuple(every))
 
 
@@ -91,46 +106,3 @@ def uncounted_jobs(board: Board) -> tuple[str, ...]:
         elif set_aside_at:
             words.append(f"{job_id} was set aside ({reason}), so it counts nowhere.")
     return formats.clean_texts(words)
-
-
-def _passes(entry: Entry, state: BoardState, scoring: Scoring) -> bool:
-    least, most = number(state.min), number(state.cost)
-    if state.q and not any(state.q.casefold() in plain_name(name).casefold() for name in entry.names):
-        return False
-    if state.model and plain_name(entry.configuration.model) != state.model:
-        return False
-    if state.harness and plain_name(entry.harness) != state.harness:
-        return False
-    if state.ranked and entry.rank is None:
-        return False
-    score, cost = entry.overall.score, entry.overall.cost
-    if least is not None and (score is None or score < from_shown(least, scoring)):
-        return False
-    return most is None or (cost is not None and cost <= most)
-
-
-def plain_name(text: str) -> str:
-    """A name from outside as the state of a board holds it."""
-    return formats.clean_text(text).strip()
-
-
-def from_shown(value: float, scoring: Scoring) -> float:
-    """A score as readers write it (per cent for the range 0 to 1) in the score's own units."""
-    return value / 100 if formats.score_unit(*scoring.score_range) else value
-
-
-def threshold_words(scoring: Scoring) -> str:
-    if scoring.success_threshold is None:
-        return "This release has no pass mark"
-    mark = formats.score_text(scoring.success_threshold, *scoring.score_range)
-    unit = formats.score_unit(*scoring.score_range)
-    return f"Share of valid attempts at or above {mark}{' ' + unit if unit else ''}"
-
-
-def short_hash(digest: str) -> str:
-    return digest.removeprefix("sha256:")[:12]
-
-
-def _join(path: str, query: str, **more: str) -> str:
-    query = "&".join(filter(None, (query, urlencode(more))))
-    return f"{path}?{query}" if query else path

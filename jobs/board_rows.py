@@ -1,4 +1,4 @@
-"""Rows of the leaderboard: an entry as finished text, each number with the address that it opens."""
+"""Rows of the private leaderboard: each number opens its proof, each entry its Trials."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from urllib.parse import quote, urlencode
 
 from django.urls import reverse
 
-from benchmarks.domain.choice import NOT_PRICED
-from benchmarks.domain.explanation import OUTCOME_NAMES
-from benchmarks.domain.types import Scoring
+from benchmarks.board.parts import BoardRow
+from benchmarks.board.rows import FigureTexts, RowLinks
 from benchmarks.pages import Figure
-from jobs.board import Board, short_hash, threshold_words
+from jobs.board import Board
 from jobs.entries import Entry
 from jobs.links import agent_href
-from jobs.models import Tally
-from jobs.pages import BoardRow, CategoryCell, IntervalBar
-from plural_site import formats
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,75 +30,6 @@ class EntryLinks:
         return f"{self.proof}&figure={name}{f'&category={quote(category)}' if category else ''}"
 
 
-class FigureTexts:
-    """Figures of a tally as text, on the score range of its release."""
-
-    def __init__(self, scoring: Scoring) -> None:
-        self.scoring = scoring
-        self.low, self.high = scoring.score_range
-
-    def _text(self, value: float | None) -> str:
-        return formats.score_text(value, self.low, self.high)
-
-    def score(self, row: Tally, href: str) -> Figure:
-        if row.score is None:
-            return Figure(formats.DASH, "No Task has a valid attempt", href=href)
-        return Figure(self._text(row.score), str(row.score), href=href)
-
-    def interval(self, row: Tally, href: str) -> IntervalBar:
-        bar = formats.interval_bar(row.score, row.low, row.high, self.low, self.high)
-        if row.score is None:
-            return IntervalBar(None, None, None, "no score", "no score", "No Task has a valid attempt.", href)
-        if row.low is None or row.high is None:
-            reason = row.detail_text("unavailable_reason")
-            return IntervalBar(
-                bar.point_x, None, None, f"{self._text(row.score)}, no interval", "no interval", reason, href
-            )
-        text = f"{self._text(row.low)} – {self._text(row.high)}"
-        same = "Every Task scores the same, so the formula gives no width." if row.low == row.high else ""
-        label = f"{self._text(row.score)}, interval {self._text(row.low)} to {self._text(row.high)}"
-        return IntervalBar(bar.point_x, bar.low_x, bar.width, label, text, same, href)
-
-    def success(self, row: Tally, href: str) -> Figure:
-        if row.success_rate is None:
-            why = (
-                "No attempt is valid"
-                if self.scoring.success_threshold is not None
-                else threshold_words(self.scoring)
-            )
-            return Figure(formats.DASH, why, href=href)
-        return Figure(formats.percent(row.success_rate), note=f"{row.successes} of {row.valid}", href=href)
-
-    def coverage(self, row: Tally, href: str) -> Figure:
-        covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
-        return Figure(formats.percent(row.coverage), note=f"{covered} of {total}", href=href)
-
-    def cost(self, row: Tally, href: str) -> Figure:
-        measured = f"measured {row.cost_measured} of {row.cost_attempts}"
-        if row.cost is None:
-            return Figure(formats.DASH, "No attempt reported a cost", measured, href)
-        least = "≥ " if row.cost_partial else ""
-        title = "A lower bound: some calls reported no cost" if row.cost_partial else str(row.cost)
-        if row.cost == 0:
-            measured += ", reported as $0"
-            those = "" if row.cost_measured >= row.cost_attempts else " that told its cost"
-            title = title if least else f"Every attempt{those} reported a cost of exactly 0. {NOT_PRICED}"
-        return Figure(f"{least}{formats.money(row.cost)}", title, measured, href)
-
-    def total(self, row: Tally, href: str) -> Figure:
-        if row.cost_total is None:
-            return Figure(formats.DASH, "No attempt reported a cost", href=href)
-        least = "≥ " if row.cost_partial or row.cost_measured < row.cost_attempts else ""
-        title = "A lower bound: not every attempt reported its whole cost" if least else str(row.cost_total)
-        return Figure(f"{least}{formats.money(row.cost_total)}", title, href=href)
-
-    def latency(self, row: Tally, href: str) -> Figure:
-        measured = f"measured {row.latency_measured} of {row.latency_attempts}"
-        if row.latency is None:
-            return Figure(formats.DASH, "No attempt reported a time", measured, href)
-        return Figure(formats.seconds(row.latency), str(row.latency), measured, href)
-
-
 class RowBuilder(FigureTexts):
     def __init__(self, board: Board) -> None:
         super().__init__(board.scoring)
@@ -115,7 +42,7 @@ class RowBuilder(FigureTexts):
             "benchmark": self.board.revision.resource.slug,
             "revision": str(self.board.revision.number),
             "track": self.board.selection.key,
-            "agent": short_hash(entry.configuration.content_hash),
+            "agent": entry.key,
         }
         jobs = f"{self.jobs_path}?{urlencode(query | {'aside': 'no'})}"
         if self.board.state.job:
@@ -123,74 +50,10 @@ class RowBuilder(FigureTexts):
         return EntryLinks(f"{self.trials_path}?{urlencode(query)}", jobs, self.board.proof_href(entry))
 
     def row(self, entry: Entry) -> BoardRow:
-        overall, latest = entry.overall, entry.agents[0]
         links = self.links(entry)
-        names = [formats.clean_text(name) for name in entry.names]
-        return BoardRow(
-            key=short_hash(entry.configuration.content_hash),
-            rank=entry.place,
-            agent=names[0],
-            also_named=tuple(names[1:]),
-            model=formats.clean_text(entry.configuration.model),
-            harness=formats.clean_text(f"{latest.harness} {latest.harness_version}".strip())
-            or "built-in loop",
-            href=links.trials,
-            score=self.score(overall, links.figure("score")),
-            interval=self.interval(overall, links.figure("interval")),
-            success=self.success(overall, links.figure("success")),
-            spread=self._spread(entry, links.figure("spread")),
-            pass_hat=self._pass_hat(entry, links.figure("pass")),
-            coverage=self.coverage(overall, links.figure("coverage")),
-            cost=self.cost(overall, links.figure("cost")),
-            total_cost=self.total(overall, links.figure("total")),
-            latency=self.latency(overall, links.figure("latency")),
-            jobs=Figure(formats.count(len(entry.job_ids)), href=links.figure("jobs")),
-            attempts=self._attempts(entry, links.figure("attempts")),
-            outcomes=tuple(
-                Figure(formats.count(overall.outcomes[key]), label, href=links.figure(key))
-                for key, label in OUTCOME_NAMES.items()
-                if overall.outcomes.get(key)
-            ),
-            categories=tuple(self._category(links, row) for row in entry.categories)
-            if self.board.state.view
-            else (),
-            reasons=() if entry.rank is not None else formats.clean_texts(overall.reasons),
-            rank_href=links.figure("rank"),
-            agent_href=agent_href(self.board.project, entry.configuration),
+        more = (
+            Figure("Page of this Agent", href=agent_href(self.board.project, entry.configuration)),
+            Figure("its Trials here", href=links.trials),
         )
-
-    def _spread(self, entry: Entry, href: str) -> Figure:
-        spread = entry.consistency("spread")
-        if spread is None:
-            return Figure(formats.DASH, "No Task has two valid attempts", href=href)
-        return Figure(formats.score_text(spread, self.low, self.high), str(spread), href=href)
-
-    def _pass_hat(self, entry: Entry, href: str) -> Figure:
-        value = entry.consistency("pass_hat")
-        if value is None:
-            return Figure(formats.DASH, "Needs a pass mark and a valid attempt", href=href)
-        k = entry.overall.detail["consistency"]["k"]
-        return Figure(formats.percent(value), note=f"k = {k}", href=href)
-
-    def _attempts(self, entry: Entry, href: str) -> Figure:
-        row = entry.overall
-        note = f"{row.attempts} of {row.planned} planned" if entry.missing else ""
-        return Figure(formats.count(row.attempts), note=note, href=href)
-
-    def _category(self, links: EntryLinks, row: Tally) -> CategoryCell:
-        covered, total = row.detail["tasks_covered"], row.detail["tasks_total"]
-        interval = "" if row.low is None else f"{self._text(row.low)} – {self._text(row.high)}"
-        bar = formats.interval_bar(row.score, None, None, self.low, self.high)
-        return CategoryCell(
-            name=formats.clean_text(row.detail["name"]),
-            score=Figure(
-                self._text(row.score),
-                "" if row.score is not None else "No valid attempt",
-                href=links.figure("score", row.key),
-            ),
-            fill=round((bar.point_x or 0) / formats.BAR_WIDTH * 100, 1),
-            interval=interval,
-            coverage=f"{covered} of {total} Tasks",
-            column=f"category.{row.key}",
-            interval_href=links.figure("interval", row.key),
-        )
+        found = RowLinks(links.trials, links.figure, more)
+        return self.board_row(entry, found, with_categories=bool(self.board.state.view))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from django.urls import reverse
 
+from benchmarks.board.parts import Option
 from benchmarks.domain.comparison import Comparison, compare
 from benchmarks.domain.significance import holm
 from benchmarks.links import revision_label
@@ -20,7 +21,6 @@ from jobs.compare_pages import ComparePage, Pair
 from jobs.compare_pairs import PairBuilder, scale_of
 from jobs.entries import Entry
 from jobs.neighbours import neighbour_marks
-from jobs.pages import Option
 from jobs.task_scores import task_figures
 from plural_site import formats
 

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from benchmarks.board.state import BoardState
 from benchmarks.links import task_href
-from jobs.board import Board, short_hash
+from jobs.board import Board
 from jobs.entries import Entry
-from jobs.state import BoardState
 
 MOST_COMPARED = 10
 """Entries that are set beside a baseline at once."""
@@ -18,7 +18,7 @@ MOST_COMPARED = 10
 
 def entry_key(entry: Entry) -> str:
     """The entry as it stands in an address."""
-    return short_hash(entry.configuration.content_hash)
+    return entry.key
 
 
 def compare_href(board: Board, a: str = "", others: Sequence[str] = (), page: int = 1) -> str:

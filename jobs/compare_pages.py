@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import BoardRow, Choice, Column, Fact, IntervalBar, Option
 from benchmarks.pages import Crumb, Figure
-from jobs.pages import BoardRow, Choice, Column, Fact, IntervalBar, Option
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Fact, IntervalBar
+from benchmarks.board.words import p_text
 from benchmarks.domain.comparison import Comparison, Difference, TaskDifference
 from benchmarks.domain.significance import ALPHA
 from benchmarks.pages import Figure
@@ -14,16 +16,9 @@ from jobs.board_rows import RowBuilder
 from jobs.compare_links import entry_key, trials_href
 from jobs.compare_pages import ComparedTask, MeasuredRow, MissingTasks, Pair
 from jobs.entries import Entry
-from jobs.pages import Fact, IntervalBar
 from plural_site import formats
 
 MOST_MISSING = 50
-SMALLEST_P = 0.0001
-
-
-def p_text(p: float) -> str:
-    """Three significant digits."""
-    return f"<{SMALLEST_P}" if p < SMALLEST_P else f"{p:.3g}"
 
 
 def scale_of(compared: Sequence[Comparison], span: float) -> float:

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from benchmarks.board.words import short_hash
 from benchmarks.domain.scoring import competition_ranks
+from benchmarks.domain.types import Consistency
 from benchmarks.models import Configuration, Revision
 from jobs import tallies
 from jobs.models import JobAgent, Tally
@@ -28,6 +30,14 @@ class Entry:
     """Its appearances in Jobs, latest start first; each with its `job`."""
 
     @property
+    def key(self) -> str:
+        return short_hash(self.configuration.content_hash)
+
+    @property
+    def model(self) -> str:
+        return self.configuration.model
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name it ran under, the latest first: it calls itself by that."""
         return tuple(dict.fromkeys(agent.name for agent in self.agents))
@@ -44,13 +54,16 @@ class Entry:
         return formats.DASH if self.rank is None else f"{self.rank}{'=' if self.shares_rank else ''}"
 
     @property
-    def job_ids(self) -> set[int]:
-        return {agent.job_id for agent in self.agents}
+    def jobs(self) -> int:
+        return len({agent.job_id for agent in self.agents})
 
-    def consistency(self, name: str) -> float | None:
-        """spread, agreement, pass_hat or pass_at."""
-        value: float | None = self.overall.detail["consistency"][name]
-        return value
+    @property
+    def planned(self) -> int:
+        return self.overall.planned
+
+    @property
+    def consistency(self) -> Consistency:
+        return Consistency(**self.overall.detail["consistency"])
 
     @property
     def missing(self) -> int:

@@ -7,12 +7,12 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
+from benchmarks.board.columns import Columns
+from benchmarks.board.state import LIMITING, BoardState
 from benchmarks.models import Revision
 from jobs.board import Board
-from jobs.board_columns import Columns
 from jobs.entries import Entry
 from jobs.models import Tally
-from jobs.state import LIMITING, BoardState
 from plural_site.formats import clean_text, json_text, spreadsheet_text
 
 CSV_COLUMNS = (

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from django.http import Http404, QueryDict
 from django.urls import reverse
 
+from benchmarks.board.columns import Sort
+from benchmarks.board.parts import Choice, Column
 from benchmarks.domain.types import Category
 from benchmarks.links import revision_label
 from benchmarks.pages import Crumb, Figure
 from jobs.board import Board
-from jobs.board_columns import Sort
 from jobs.board_rows import RowBuilder
 from jobs.compare_links import (
     compare_href,
@@ -25,7 +26,7 @@ from jobs.compare_links import (
 )
 from jobs.compare_pages import GridCell, GridColumn, GridPage, GridRow
 from jobs.entries import Entry
-from jobs.pages import Choice, Column
+from jobs.links import agent_href
 from jobs.task_scores import TaskFigures, task_figures, task_scores
 from plural_site import formats
 
@@ -313,7 +314,7 @@ class _Grid:
             sort=self._direction(key),
             score=row.score if self.category is None else self._category_score(entry),
             rank_href=row.rank_href,
-            agent_href=row.agent_href,
+            agent_href=agent_href(self.board.project, entry.configuration),
         )
 
     def _category_score(self, entry: Entry) -> Figure:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Fact
 from benchmarks.pages import Crumb
-from jobs.pages import Fact
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmarks.board.parts import Fact
 from benchmarks.pages import Crumb, Figure
 from jobs.import_pages import (
     ImportNewPage,
@@ -24,7 +25,6 @@ from jobs.import_pages import (
     Unfinished,
 )
 from jobs.models import ImportRun, Job
-from jobs.pages import Fact
 from jobs.queue import worker_is_there
 from jobs.rows import job_href, with_query
 from jobs.selectors import IMPORT_COMMAND

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmarks.board.rows import FigureTexts
+from benchmarks.board.words import short_hash
 from benchmarks.domain.explanation import OUTCOME_NAMES
 from benchmarks.pages import Figure
-from jobs.board import short_hash
-from jobs.board_rows import FigureTexts
 from jobs.domain.runner_figures import Disagreement, disagreements, record_of
 from jobs.job_figures import Figures
 from jobs.job_pages import AgentFigures, RunnerFigure

@@ -10,6 +10,7 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmarks.board.parts import Fact
 from benchmarks.domain.types import Scoring
 from benchmarks.models import Revision, TaskPin
 from benchmarks.pages import Crumb, Figure
@@ -20,7 +21,6 @@ from jobs.job_pages import Decision, JobPage, JobPins, MissingTrials, Pin
 from jobs.job_trials import JobTrialFilter, job_trials
 from jobs.links import task_href
 from jobs.models import Job, JobAgent, Trial
-from jobs.pages import Fact
 from jobs.rows import SLUG, brought_by, job_cost, job_href, job_status, source_of, with_query
 from jobs.selectors import note_words
 from plural_site import formats

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Column, Fact, IntervalBar, Option
 from benchmarks.pages import Crumb, Figure
-from jobs.pages import Column, Fact, IntervalBar, JobRow, Option, TrialRow
+from jobs.pages import JobRow, TrialRow
 
 
 @dataclass(frozen=True, slots=True)

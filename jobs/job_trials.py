@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, Q
 
+from benchmarks.board.parts import Option
+from benchmarks.board.state import number
 from benchmarks.domain.types import Scoring
 from benchmarks.models import TaskCategory
 from jobs.compare_links import whole_number
@@ -19,10 +21,9 @@ from jobs.job_figures import Figures
 from jobs.job_pages import JobTrials, Range, TrialFilters
 from jobs.list_columns import Head, ListSort
 from jobs.models import LISTED, Job, JobAgent, Trial
-from jobs.pages import Option, TrialRow
+from jobs.pages import TrialRow
 from jobs.querysets import TrialQuerySet
 from jobs.rows import OUTCOME_WORDS, job_href, trial_row, with_query
-from jobs.state import number
 from plural_site import formats
 from plural_site.accounts.models import Project
 from plural_site.http import paginate

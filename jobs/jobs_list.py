@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from django.urls import reverse
 
+from benchmarks.board.parts import Option
 from benchmarks.models import Resource
 from benchmarks.pages import Crumb
 from jobs.filters import ASIDE, JOB_STATUSES, JobFilter
 from jobs.job_pages import JobFilters, JobsPage
 from jobs.list_columns import Head, ListSort
 from jobs.models import Job
-from jobs.pages import Option
 from jobs.rows import job_row, with_query
 from jobs.selectors import IMPORT_COMMAND
 from jobs.tracks import UNTRACKED

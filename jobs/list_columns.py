@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jobs.pages import Column
+from benchmarks.board.parts import Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -414,7 +414,24 @@ class Tally(models.Model):
             )
         ]
 
-    def detail_text(self, name: str) -> str:
+    @property
+    def name(self) -> str:
+        """Of a Category."""
+        return self._detail_text("name")
+
+    @property
+    def unavailable_reason(self) -> str:
+        return self._detail_text("unavailable_reason")
+
+    @property
+    def tasks_covered(self) -> int:
+        return int(self.detail["tasks_covered"])
+
+    @property
+    def tasks_total(self) -> int:
+        return int(self.detail["tasks_total"])
+
+    def _detail_text(self, name: str) -> str:
         value: Any = self.detail.get(name)
         return value if isinstance(value, str) else ""
 

@@ -1,123 +1,26 @@
-"""Which entries of a board can't be told apart: marks at neighbours in rank, and the ranks each may have."""
+"""Which entries of the private board can't be told apart, each with the address of its comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Sequence
 
-from benchmarks.domain.comparison import TaskScore, TaskScores
-from benchmarks.domain.neighbours import Neighbours, neighbours, rank_ranges
-from benchmarks.pages import Figure
+from benchmarks.board import neighbours
+from benchmarks.board.neighbours import Marks, too_large
 from jobs.board import Board
-from jobs.compare_links import MOST_COMPARED, compare_href, entry_key
-from jobs.compare_pairs import p_text
+from jobs.compare_links import MOST_COMPARED, compare_href
 from jobs.entries import Entry
-from jobs.pages import BoardRow
 from jobs.task_scores import task_scores
-from plural_site import formats
-
-MOST_SCORES = 20_000
-"""Entries times Tasks up to which a board reads the Task scores that the tests take."""
-MOST_RANGED = 12
-"""Ranked entries up to which all pairs are tested. With many more, adjusting for so many tests tells
-nothing apart that a release's number of Tasks could show."""
-RANGE = "range"
-"""Key of the column of rank ranges."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """Marks of entries and, where they are worked out, the ranks that each may have."""
-
-    by_entry: Mapping[str, Mapping[str, Figure]]
-    """By the key of an entry and that of a neighbour it can't be told apart from, the better one first."""
-    note: str
-    """What the marks mean, or why there are none; '' where fewer than two entries are ranked."""
-    ranges: Mapping[str, Figure] = field(default_factory=dict)
-    """By the key of an entry, the ranks that it may have; empty where they are not worked out."""
-
-    def of(self, key: str) -> tuple[Figure, ...]:
-        """Marks of one entry, the better neighbour first."""
-        return tuple(self.by_entry.get(key, {}).values())
-
-    def onto(self, row: BoardRow) -> BoardRow:
-        """The row with what is known of its entry."""
-        unknown = Figure(formats.DASH, "Not ranked") if self.ranges else row.rank_range
-        return replace(row, alike=self.of(row.key), rank_range=self.ranges.get(row.key, unknown))
-
-
-def has_ranges(board: Board) -> bool:
-    """Whether the board has a column of rank ranges, which readers may hide."""
-    ranked = sum(entry.rank is not None for entry in board.entries)
-    few = ranked <= MOST_RANGED and ranked * len(board.selection.task_names) <= MOST_SCORES
-    return few and ranked > 1 and not board.state.view
 
 
 def neighbour_marks(board: Board, *, with_ranges: bool = False) -> Marks:
     """Of all ranked entries of the board, whatever the filters leave. One query, none for chosen Jobs."""
+    if marks := too_large(board):
+        return marks
     ranked = [entry for entry in board.entries if entry.rank is not None]
-    if len(ranked) * len(board.selection.task_names) > MOST_SCORES:
-        return Marks(
-            {}, "Whether neighbours can be told apart is not tested on a board of this size: compare them."
-        )
-    found_scores = task_scores(board, ranked)
-    scores = [
-        {task: TaskScore(score) for task, score in found_scores[entry.configuration.pk].items()}
-        for entry in ranked
-    ]
-    tests = neighbours(scores, board.scoring)
-    found: dict[str, dict[str, Figure]] = {}
-    for (upper, lower), test in zip(pairwise(ranked), tests, strict=True):
-        if not test.apart and upper.rank != lower.rank:
-            for one, other in ((upper, lower), (lower, upper)):
-                found.setdefault(entry_key(one), {})[entry_key(other)] = _mark(board, one, other, test)
-    ranges = _ranges(board, ranked, scores) if with_ranges else {}
-    return Marks(found, _note(len(tests)) + (RANGE_NOTE if ranges else ""), ranges)
+    found = task_scores(board, ranked)
 
+    def compare(entry: Entry, others: Sequence[Entry]) -> str:
+        return compare_href(board, entry.key, [other.key for other in others[:MOST_COMPARED]])
 
-def _ranges(board: Board, ranked: Sequence[Entry], scores: Sequence[TaskScores]) -> dict[str, Figure]:
-    found = {}
-    for entry, ends in zip(ranked, rank_ranges(scores, board.scoring), strict=True):
-        # Where coverage differs, common Tasks may say other than the scores that the ranks are by.
-        best, worst = min(ends[0], entry.rank or 1), max(ends[1], entry.rank or 1)
-        others = [entry_key(other) for other in ranked if other is not entry][:MOST_COMPARED]
-        found[entry_key(entry)] = Figure(
-            f"{best}" if best == worst else f"{best}–{worst}",
-            "Told apart from every other ranked entry"
-            if best == worst
-            else f"Not told apart from {worst - best} other{'s' if worst - best > 1 else ''} that are ranked",
-            href=compare_href(board, entry_key(entry), others),
-        )
-    return found
-
-
-def _mark(board: Board, entry: Entry, other: Entry, test: Neighbours) -> Figure:
-    name = formats.clean_text(other.names[0])
-    if test.too_few:
-        differ = "1 Task differs" if test.differing == 1 else f"{test.differing or 'no'} Tasks differ"
-        why = f"too few Tasks differ to tell ({differ})"
-    else:
-        why = f"p = {p_text(test.p)}, adjusted {p_text(test.adjusted_p)}"
-    return Figure(
-        f"≈ {other.rank}",
-        f"Can't be told apart from {name}, rank {other.rank}: {why}",
-        href=compare_href(board, entry_key(entry), [entry_key(other)]),
-    )
-
-
-RANGE_NOTE = (
-    " A rank range such as 1–3 holds the ranks that an entry may have: the same test of all pairs of ranked "
-    "entries, adjusted for all of them, so a range may hold a neighbour without a mark."
-)
-
-
-def _note(pairs: int) -> str:
-    if not pairs:
-        return ""
-    adjusted = f", adjusted by Holm's method for the {pairs} pairs of neighbours" if pairs > 1 else ""
-    return (
-        "≈ 2 marks an entry that can't be told apart from its neighbour of rank 2: a paired sign-flip test "
-        f"over their common Tasks at the 5 % level{adjusted}. It doesn't say that the two are equal, and "
-        "whether bars overlap plays no part in it."
-    )
+    scores = [found[entry.configuration.pk] for entry in ranked]
+    return neighbours.neighbour_marks(ranked, scores, board.scoring, compare, with_ranges=with_ranges)

@@ -9,6 +9,8 @@ from urllib.parse import quote
 from django.http import Http404, QueryDict
 from django.urls import reverse
 
+from benchmarks.board.parts import BoardRow, Choice, Fact
+from benchmarks.board.state import BoardState
 from benchmarks.domain.arithmetic import plain
 from benchmarks.domain.explain import explain
 from benchmarks.domain.explanation import OF_CATEGORY, OF_WHOLE, OUTCOME_NAMES, Case, TaskPart
@@ -17,14 +19,12 @@ from benchmarks.links import revision_label
 from benchmarks.models import Revision
 from benchmarks.pages import Crumb, Figure
 from jobs import tallies
-from jobs.board import Board, load_board, short_hash
+from jobs.board import Board, load_board
 from jobs.board_rows import RowBuilder
 from jobs.entries import Entry
 from jobs.models import Tally
-from jobs.pages import BoardRow, Choice, Fact
 from jobs.proof_pages import ProofJob, ProofPage, ProofRank, ProofStage, ProofStep, ProofTask, ProofTerm
 from jobs.rows import OUTCOME_WORDS
-from jobs.state import BoardState
 from plural_site import formats
 from plural_site.accounts.models import Project
 
@@ -87,7 +87,7 @@ def proof_page(project: Project, revision: Revision, query: ProofQuery) -> Proof
     if query.figure not in (OF_CATEGORY if query.category else OF_WHOLE):
         raise Http404("No number of a leaderboard has this name.")
     board = load_board(project, revision, query.state)
-    entry = next((e for e in board.entries if short_hash(e.configuration.content_hash) == query.entry), None)
+    entry = next((e for e in board.entries if e.key == query.entry), None)
     if entry is None:
         raise Http404("This leaderboard has no such entry.")
     tally = next((row for row in entry.categories if row.key == query.category), None)
@@ -228,13 +228,13 @@ class _Page:
         values: dict[str, tuple[float | None, ...]] = {
             "rank": (entry.rank,),
             "interval": (tally.low, tally.high),
-            "jobs": (len(entry.job_ids),),
+            "jobs": (entry.jobs,),
             **{key: (tally.outcomes.get(key, 0),) for key in OUTCOME_NAMES},
         }
         if self.figure in values:
             return values[self.figure]
         if self.figure in _CONSISTENCY:
-            return (entry.consistency(_CONSISTENCY[self.figure]),)
+            return (getattr(entry.consistency, _CONSISTENCY[self.figure]),)
         stored: float | None = getattr(tally, _COLUMNS[self.figure])
         return (stored,)
 

@@ -9,17 +9,17 @@ from typing import NamedTuple
 from django.db.models import Count
 from django.urls import reverse
 
+from benchmarks.board.parts import Option
+from benchmarks.board.words import short_hash
 from benchmarks.domain.types import Scoring
 from benchmarks.links import board_href, revision_label
 from benchmarks.models import Revision
 from benchmarks.pages import Crumb, Figure
 from jobs import search
-from jobs.board import short_hash
 from jobs.compare_links import whole_number
 from jobs.filters import MOST_TEXT, contains
 from jobs.job_page import crumbs
 from jobs.models import Job, JobAgent, Trial
-from jobs.pages import Option
 from jobs.querysets import TrialQuerySet, counting
 from jobs.rows import OUTCOME_WORDS, job_href, with_query
 from jobs.search import Matches, Snippet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Option
 from benchmarks.pages import Crumb, Figure
-from jobs.pages import Option
 
 
 @dataclass(frozen=True, slots=True)

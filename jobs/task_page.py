@@ -10,6 +10,8 @@ from django.db.models import Avg, F
 from django.http import Http404, QueryDict
 from django.urls import reverse
 
+from benchmarks.board.parts import Choice, TrackTab
+from benchmarks.board.state import BoardState
 from benchmarks.domain.consistency import spread
 from benchmarks.domain.difficulty import SCALE, difficulty, mean_score, place_words
 from benchmarks.links import revision_label
@@ -22,8 +24,6 @@ from jobs.compare_links import grid_href, task_page_href, trials_href, whole_num
 from jobs.entries import Entry
 from jobs.links import agent_href, task_href
 from jobs.models import Tally
-from jobs.pages import Choice, TrackTab
-from jobs.state import BoardState
 from jobs.task_content import TaskContent
 from jobs.tracks import UNTRACKED
 from plural_site import formats

@@ -13,12 +13,12 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.http import Http404
 
+from benchmarks.board.parts import Fact
 from benchmarks.pages import Figure
 from jobs.job_figures import compute, figures_of
 from jobs.job_page import find_job
 from jobs.management.board import find_project
 from jobs.models import Execution, Job, JobAgent, Trial
-from jobs.pages import Fact
 from jobs.trial_entry import chosen, copies_of
 from jobs.trial_page import why
 from plural_site import formats

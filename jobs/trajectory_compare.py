@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.urls import reverse
 
+from benchmarks.board.parts import Choice, Fact
 from benchmarks.pages import Crumb, Figure
 from jobs.domain.room import Room
 from jobs.domain.trajectory.align import WINDOW, Run, align, runs
 from jobs.models import Trial
-from jobs.pages import Choice, Fact
 from jobs.querysets import counting
 from jobs.rows import OUTCOME_WORDS
 from jobs.selectors import scoring_of

@@ -9,11 +9,11 @@ from datetime import datetime
 from django.http import Http404
 from django.urls import reverse
 
+from benchmarks.board.parts import Choice, Fact
 from benchmarks.pages import Crumb, Figure
 from jobs.domain.room import Room
 from jobs.domain.trajectory.types import OutlineRow, Step, Totals, TrajectoryFacts
 from jobs.models import Execution, StepIndex
-from jobs.pages import Choice, Fact
 from jobs.rows import OUTCOME_WORDS
 from jobs.trajectories import PER_PAGE, facts_of, open_page, page_of
 from jobs.trajectory_find import EMPTY_SEARCH, search_part

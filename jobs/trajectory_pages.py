@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Choice, Fact
 from benchmarks.pages import Crumb, Figure
-from jobs.pages import Choice, Fact
 
 
 @dataclass(frozen=True, slots=True)

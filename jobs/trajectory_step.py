@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from benchmarks.board.parts import Choice
 from benchmarks.pages import Crumb
 from jobs.domain.trajectory.types import EMBEDDED
 from jobs.files import PLAIN, POLICY, file_response, image_type
 from jobs.models import StepIndex
-from jobs.pages import Choice
 from jobs.trajectories import image_bytes, outline, read_step, stream_block, stream_raw_step
 from jobs.trajectory_links import TrajectoryQuery, number
 from jobs.trajectory_open import Opened

@@ -10,11 +10,11 @@ from django.db.models import Q, Sum
 from django.http import Http404
 from django.urls import reverse
 
+from benchmarks.board.parts import Choice
+from benchmarks.board.words import short_hash
 from benchmarks.domain.types import Scoring
 from benchmarks.links import board_href, revision_label
-from jobs.board import short_hash
 from jobs.models import Tally, Trial
-from jobs.pages import Choice
 from jobs.querysets import TrialQuerySet, counting
 from jobs.rows import OUTCOME_WORDS
 from jobs.tracks import UNTRACKED

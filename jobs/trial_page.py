@@ -9,6 +9,7 @@ from typing import Any
 from django.http import Http404
 from django.urls import reverse
 
+from benchmarks.board.parts import Fact
 from benchmarks.domain.choice import NOT_PRICED
 from benchmarks.domain.types import Scoring
 from benchmarks.pages import Crumb, Figure
@@ -16,7 +17,6 @@ from jobs.domain.json_tree import Node, tree
 from jobs.domain.room import Room
 from jobs.links import agent_href, task_href
 from jobs.models import Execution, Trial
-from jobs.pages import Fact
 from jobs.rows import OUTCOME_WORDS, source_of, trial_row
 from jobs.selectors import note_words, scoring_of
 from jobs.step_indexes import trajectory_files

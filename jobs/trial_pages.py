@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.board.parts import Choice, Fact
 from benchmarks.pages import Crumb, Figure
 from jobs.domain.json_tree import Node
 from jobs.domain.phases import Span
 from jobs.domain.room import Cut
-from jobs.pages import Choice, Fact
 
 
 @dataclass(frozen=True, slots=True)

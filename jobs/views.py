@@ -6,12 +6,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from benchmarks.board.state import BoardState
 from benchmarks.selectors import find_benchmark, find_revision
 from jobs import selectors
 from jobs.board import load_board
 from jobs.board_page import board_page
 from jobs.exports import leaderboard_csv, leaderboard_json
-from jobs.state import BoardState
 from plural_site.accounts.access import Need, SignedInRequest, can, project_for
 from plural_site.http import render_page
 

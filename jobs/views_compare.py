@@ -6,11 +6,11 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from benchmarks.board.state import BoardState
 from benchmarks.selectors import find_benchmark, find_revision
 from jobs.board import load_board
 from jobs.compare import CompareQuery, compare_page
 from jobs.grid import GridQuery, grid_page
-from jobs.state import BoardState
 from plural_site.accounts.access import Need, SignedInRequest, project_for
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict
 
+from benchmarks.board.state import BoardState
 from benchmarks.models import Configuration, Release, Resource, Revision, TaskPin
 from jobs import tallies
 from jobs.board import Board, load_board
 from jobs.imports import ImportReport, import_path
 from jobs.models import Blob, Execution, Job, JobAgent, SupersededTrial, Tally, Trial
-from jobs.state import BoardState
 from plural_site.accounts.models import Project
 from tests.builders import make_job
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from django.test import Client
 
+from benchmarks.board.parts import BoardRow
 from benchmarks.domain.explanation import OUTCOME_NAMES
-from jobs.pages import BoardPage, BoardRow
+from jobs.pages import BoardPage
 from tests.formulas import work_out
 
 HOME = "/projects/triage"
@@ -106,7 +107,7 @@ def figures_of(row: BoardRow) -> Iterator[tuple[str, str, str]]:
 
 
 def rows_of(page: BoardPage) -> tuple[BoardRow, ...]:
-    return (*page.rows, *page.unranked)
+    return (*page.table.rows, *page.table.unranked)
 
 
 def check_funnel(visitor: Client, href: str, known: dict[str, int] | None = None) -> None:

@@ -6,9 +6,9 @@ import re
 
 from django.template import Context, Template
 
+from benchmarks.board.parts import BoardRow, CategoryCell, IntervalBar
 from benchmarks.pages import Figure
-from jobs.pages import BoardRow, CategoryCell, IntervalBar
-from jobs.templatetags import figures
+from benchmarks.templatetags import figures
 
 NASTY = "<b>\"&'"
 ESCAPED = "&lt;b&gt;&quot;&amp;&#x27;"
@@ -38,6 +38,7 @@ def board_row(cost: Figure, other: Figure) -> BoardRow:
         outcomes=(),
         categories=(),
         reasons=(),
+        provenance=other,
     )
 
 
@@ -78,7 +79,7 @@ def test_every_text_is_escaped() -> None:
     }
     html = Template(source).render(Context(values))
     assert NASTY not in html and "<b>" not in html
-    assert html.count(ESCAPED) == 91
+    assert html.count(ESCAPED) == 97
 
 
 def test_an_interval_is_drawn_by_attributes() -> None:

@@ -7,9 +7,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.http import Http404
 
+from benchmarks.board.state import BoardState
+from benchmarks.board.words import plain_name
 from benchmarks.selectors import find_benchmark, find_revision
-from jobs.board import Board, load_board, plain_name, uncounted_jobs
-from jobs.state import BoardState
+from jobs.board import Board, load_board, uncounted_jobs
 from plural_site.accounts.models import Project
 from plural_site.formats import clean_text
 

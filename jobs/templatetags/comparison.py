@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from jobs.templatetags.figures import interval_drawing
+from benchmarks.templatetags.figures import interval_drawing
 
 if TYPE_CHECKING:
+    from benchmarks.board.parts import IntervalBar
     from jobs.compare_pages import GridCell
-    from jobs.pages import IntervalBar
 
 register = template.Library()
 

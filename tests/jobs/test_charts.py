@@ -16,8 +16,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.charts import MOST_TICKS, dollars, make_axis, short
-from jobs.plot import LARGEST, SMALLEST
+from benchmarks.board.charts import MOST_TICKS, dollars, make_axis, short
+from benchmarks.board.plot import LARGEST, SMALLEST
 from plural_site.accounts.models import Project
 from tests.builders import AgentSpec, BenchmarkSpec, Outcome, make_job, scoring, track
 from tests.deciding import BOARD, CHART, FIGURES, page_of, some_recorded  # noqa: F401 - a fixture
@@ -131,7 +131,7 @@ def test_the_frontier_is_of_ranked_entries_with_a_known_cost(visitor: Client) ->
     _, *corners, _ = frontier(figure)
     assert corners == [places[name] for name in ("cheap", "quick", "dear")]
     assert set(labels(figure)[:3]) == {"cheap", "quick", "dear"}
-    part = page_of(visitor).chart
+    part = page_of(visitor).table.chart
     assert part.says.startswith("cheap, quick and dear are on the frontier:")
     notes = " ".join(part.notes)
     assert "1 whose cost is only a lower bound (bound, ≥ $0.0010)" in notes
@@ -148,12 +148,12 @@ def test_a_category_has_its_own_cost_and_time_has_its_own_axis(visitor: Client) 
     late = drawn(figure_of(visitor, category="late"))
     assert late["middle"] == pytest.approx((0.05, 20.0))
     assert drawn(figure_of(visitor))["middle"] == pytest.approx((0.025, 70.0))
-    assert page_of(visitor, category="late").chart.says.startswith("On Late: ")
+    assert page_of(visitor, category="late").table.chart.says.startswith("On Late: ")
     timed = figure_of(visitor, x="latency", scale="linear")
     assert drawn(timed)["quick"][0] == pytest.approx(1.0)
     assert "bound" in drawn(timed) and "silent" not in drawn(timed)
     assert timed["layout"]["xaxis"]["type"] == "linear" and timed["layout"]["xaxis"]["range"][0] == 0
-    part = page_of(visitor, x="latency").chart
+    part = page_of(visitor, x="latency").table.chart
     assert part.title == "Time against correctness" and part.axes[1].current and not part.axes[0].current
     assert "1 of unknown time (silent)" in " ".join(part.notes)
     assert figure_of(visitor, category="nothing", x="weight", scale="?") == figure_of(visitor)
@@ -164,17 +164,17 @@ def test_the_floor_is_a_line_within_the_range(visitor: Client) -> None:
     (line,) = figure_of(visitor, floor="75")["layout"]["shapes"]
     assert line["y0"] == line["y1"] == pytest.approx(75)
     assert "shapes" not in figure_of(visitor, floor="101")["layout"]
-    assert any("outside the range" in note for note in page_of(visitor, floor="101").chart.notes)
+    assert any("outside the range" in note for note in page_of(visitor, floor="101").table.chart.notes)
 
 
 @pytest.mark.usefixtures("recorded")
 def test_it_shows_what_the_board_shows(visitor: Client) -> None:
-    part = page_of(visitor, model="sim/cheap", floor="10", view="categories").chart
+    part = page_of(visitor, model="sim/cheap", floor="10", view="categories").table.chart
     figure = json.loads(visitor.get(part.figure_href).content)
     assert set(drawn(figure)) == {"cheap"} and figure["layout"]["shapes"]
     assert part.says == "cheap alone is on the frontier: nothing ranked scores higher or costs less."
-    assert page_of(visitor, model="sim/silent").chart.figure_href == ""
-    alone = page_of(visitor, model="sim/absent").chart
+    assert page_of(visitor, model="sim/silent").table.chart.figure_href == ""
+    alone = page_of(visitor, model="sim/absent").table.chart
     assert alone.says == "No entry that is drawn is ranked, so there is no frontier." and alone.figure_href
 
 
@@ -206,10 +206,10 @@ def test_other_ranges_free_agents_and_hostile_names(
     assert bottom < low and high < top
     assert figure["layout"]["xaxis"]["ticktext"][0] == "$0"
     assert all(len(label) < 60 for label in labels(figure))
-    notes = page_of(visitor).chart.notes
+    notes = page_of(visitor).table.chart.notes
     zero = "Where its model is not free, the run did not know the price."
     assert f"Reported as $0 by every attempt: 1 (free). {zero}" in notes
-    assert not any("$0" in note for note in page_of(visitor, x="latency").chart.notes)
+    assert not any("$0" in note for note in page_of(visitor, x="latency").table.chart.notes)
     assert "At the left end, as a log scale has no place for zero: free." in notes
 
 
@@ -234,12 +234,12 @@ def test_unpriced_attempts_put_nobody_on_the_frontier(
     bring(project, tmp_path)
     for by, name in (("", "cost"), ("latency", "time")):
         assert set(drawn(figure_of(visitor, x=by))) == {"whole"}
-        part = page_of(visitor, x=by).chart
+        part = page_of(visitor, x=by).table.chart
         assert part.says.startswith("whole alone is on the frontier: nothing ranked and drawn scores higher")
         assert part.notes[0] == (
             f"Not drawn: 1 whose {name} is not known for every attempt (half, known for 1 of 2 attempts)."
         )
-    pick = page_of(visitor, floor="50").chooser.overall
+    pick = page_of(visitor, floor="50").table.chooser.overall
     assert pick.name == "whole"
     assert "half: It reaches the floor, but its cost is known for only 1 of its 2 attempts." in pick.dropped
     assert any("half's is known for only 1 of its 2 attempts" in doubt for doubt in pick.doubts)

@@ -41,7 +41,7 @@ def test_a_trial_of_two_jobs_counts_once_in_those_that_are_chosen(
     chosen: tuple[str, ...], counted: str, score: str, ids: dict[str, str], visitor: Client
 ) -> None:
     page = visitor.get(BOARD, {"job": [ids[name] for name in chosen]}).context["page"]
-    (row,) = page.unranked
+    (row,) = page.table.unranked
     attempts = 2 if len(chosen) == 1 else 3
     assert (row.attempts.text, row.attempts.note, row.score.text) == (str(attempts), "", score)
     proof = visitor.get(row.attempts.href).context["page"]

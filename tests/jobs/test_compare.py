@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
+from benchmarks.board.neighbours import Marks
+from benchmarks.board.state import BoardState
+from benchmarks.board.words import p_text
 from jobs.board import Board
 from jobs.board_page import board_page
 from jobs.compare import LISTED, CompareQuery, compare_page
 from jobs.compare_links import MOST_COMPARED, compare_href, entry_key
 from jobs.compare_pages import ComparePage, Pair
-from jobs.compare_pairs import p_text
-from jobs.neighbours import Marks, neighbour_marks
-from jobs.state import BoardState
+from jobs.neighbours import neighbour_marks
 from plural_site.accounts.models import Project
 from tests.builders import AgentSpec, BenchmarkSpec, Outcome, agents_named, failed, make_job, scoring, track
 from tests.importing import bring, only_board, record
@@ -336,7 +337,7 @@ def test_boards_of_one_entry_or_too_many_scores_have_no_marks(
     board = board_of(project, tmp_path, {"ace": [1, 1]})
     with django_assert_num_queries(1):
         assert neighbour_marks(board) == Marks({}, "")
-    monkeypatch.setattr("jobs.neighbours.MOST_SCORES", 1)
+    monkeypatch.setattr("benchmarks.board.neighbours.MOST_SCORES", 1)
     with django_assert_num_queries(0):
         assert "not tested" in neighbour_marks(board).note
 
@@ -346,7 +347,7 @@ def test_boards_of_one_entry_or_too_many_scores_have_no_marks(
 
 def ranges(board: Board) -> dict[str, str]:
     page = board_page(board)
-    return {row.agent: row.rank_range.text for row in (*page.rows, *page.unranked)}
+    return {row.agent: row.rank_range.text for row in (*page.table.rows, *page.table.unranked)}
 
 
 def test_a_rank_range_holds_the_ranks_that_are_not_ruled_out(project: Project, tmp_path: Path) -> None:
@@ -361,12 +362,12 @@ def test_a_rank_range_holds_the_ranks_that_are_not_ruled_out(project: Project, t
     board = board_of(project, tmp_path, scores)
     assert ranges(board) == {"ace": "1–3", "bee": "1–3", "cat": "1–3", "dog": "4", "eel": "–"}
     page = board_page(board)
-    assert [column.key for column in page.columns][4] == "range"
-    assert "Rank range" in [option.label for option in page.filters.columns]
-    assert "A rank range such as 1–3" in page.alike_note
-    row = page.rows[0]
+    assert [column.key for column in page.table.columns][4] == "range"
+    assert "Rank range" in [option.label for option in page.table.filters.columns]
+    assert "A rank range such as 1–3" in page.table.alike_note
+    row = page.table.rows[0]
     assert row.rank_range.title == "Not told apart from 2 others that are ranked"
-    assert row.rank_range.href == compare_href(board, row.key, [other.key for other in page.rows[1:]])
+    assert row.rank_range.href == compare_href(board, row.key, [other.key for other in page.table.rows[1:]])
 
 
 def test_equal_entries_share_every_rank(project: Project, tmp_path: Path) -> None:
@@ -385,12 +386,12 @@ def test_rank_ranges_are_worked_out_only_where_they_are_shown(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("jobs.neighbours.MOST_RANGED", most)
+    monkeypatch.setattr("benchmarks.board.neighbours.MOST_RANGED", most)
     board = replace(board_of(project, tmp_path, {"ace": [1, 1], "bee": [1, 0]}), state=state)
     page = board_page(board)
-    assert set(ranges(board).values()) == {""} and "rank range" not in page.alike_note
-    assert "range" not in [column.key for column in page.columns] and "range" in page.hidden
-    offered = [option.value for option in page.filters.columns if option.value == "range"]
+    assert set(ranges(board).values()) == {""} and "rank range" not in page.table.alike_note
+    assert "range" not in [column.key for column in page.table.columns] and "range" in page.table.hidden
+    offered = [option.value for option in page.table.filters.columns if option.value == "range"]
     assert offered == (["range"] if "range" in state.hide else [])
 
 

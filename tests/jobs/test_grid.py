@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.http import Http404, QueryDict
 
+from benchmarks.board.parts import Column
 from jobs.board_rows import RowBuilder
 from jobs.compare_links import entry_key
 from jobs.compare_pages import GridColumn, GridPage, GridRow
 from jobs.grid import AGENTS_A_PAGE, GridQuery, grid_page
-from jobs.pages import Column
 from plural_site.accounts.models import Project
 from tests.builders import (
     AWAITING_REVIEW,

@@ -148,7 +148,7 @@ def test_what_a_closed_job_left_undone_counts_as_cancelled(
     tasks = Tally.objects.filter(scope=Tally.Scope.TASK).order_by("position")
     assert [row.detail["cancelled"] for row in tasks] == [0, 1]
     page = visitor.get("/projects/triage/benchmarks/demo-bench@1.0.0", {"track": "open"}).context["page"]
-    entry = (page.rows + page.unranked)[0]
+    entry = (page.table.rows + page.table.unranked)[0]
     proof = visitor.get(entry.attempts.href).context["page"]
     assert (proof.shown.text, proof.warnings) == (entry.attempts.text, ())
     actions.open_again(actor=ben, project=project, job_id=killed.name)

@@ -15,10 +15,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from benchmarks.board.parts import BoardRow
 from benchmarks.domain.explanation import OF_CATEGORY, OF_WHOLE, OUTCOME_NAMES
 from benchmarks.models import Revision
 from jobs.imports import ImportReport
-from jobs.pages import BoardRow
 from plural_site import formats
 from plural_site.accounts.models import Project
 from tests.proving import HOME, Proof, check_funnel, check_shown, figures_of, proof_of, rows_of
@@ -225,7 +225,7 @@ def on_grid(page: Any, part: str = "") -> Iterable[tuple[str, Numbers]]:
 
 def on_chart(site: Site, part: str, by: str) -> Iterable[tuple[str, Numbers]]:
     query = {"category": part, **({"x": "latency"} if by == "latency" else {})}
-    rows = site.page(**query).chart.rows
+    rows = site.page(**query).table.chart.rows
     keys = {row.agent: row.href.removeprefix("#entry-") for row in rows}
     for row in rows:
         numbers = {"score": row.score, "interval": row.interval, by: row.amount.text}

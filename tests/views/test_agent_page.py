@@ -86,7 +86,7 @@ def test_results_are_those_of_the_boards(project: Project, visitor: Client, tmp_
         ]
         for row in page.results:
             board = page_of(visitor, row.release_href)
-            entries = {each.agent: each for each in (*board.rows, *board.unranked)}
+            entries = {each.agent: each for each in (*board.table.rows, *board.table.unranked)}
             own = entries[name]
             assert row.release_href.endswith(f"#entry-{own.key}")
             assert (row.rank.text, row.reasons) == (own.rank, own.reasons)

@@ -17,7 +17,7 @@ from tests.importing import bring
 
 def shown(visitor: Client, **query: str) -> set[str]:
     page = page_of(visitor, **query)
-    return {row.agent for row in (*page.rows, *page.unranked)}
+    return {row.agent for row in (*page.table.rows, *page.table.unranked)}
 
 
 @pytest.mark.usefixtures("recorded")
@@ -44,7 +44,7 @@ def test_the_form_shows_what_is_chosen_and_carries_the_rest(visitor: Client) -> 
         "q": "a", "model": "sim/dear", "min": "10", "cost": "1", "ranked": "1", "hide": "cost",
         "sort": "-cost", "floor": "40", "x": "latency", "view": "",
     }  # fmt: skip
-    form = page_of(visitor, **query).filters
+    form = page_of(visitor, **query).table.filters
     assert (form.text, form.least, form.most, form.ranked_only, form.active) == ("a", "10", "1", True, True)
     assert [option.value for option in form.models if option.chosen] == ["sim/dear"]
     assert [option.value for option in form.columns if option.chosen] == ["cost"]
@@ -59,7 +59,7 @@ def test_the_form_shows_what_is_chosen_and_carries_the_rest(visitor: Client) -> 
     )
     cleared = parse_qs(urlsplit(form.clear_href).query)
     assert cleared == {"track": ["open@1.0.0"], "sort": ["-cost"], "floor": ["40"], "x": ["latency"]}
-    assert not visitor.get(form.clear_href).context["page"].filters.active
+    assert not visitor.get(form.clear_href).context["page"].table.filters.active
 
 
 @pytest.mark.usefixtures("recorded")
@@ -73,7 +73,7 @@ def test_an_address_from_a_form_is_written_without_its_empty_fields(visitor: Cli
 @pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("view", ["", "categories"])
 def test_heads_and_cells_leave_out_the_same_columns(visitor: Client, view: str) -> None:
-    every = [option.value for option in page_of(visitor, view=view).filters.columns]
+    every = [option.value for option in page_of(visitor, view=view).table.filters.columns]
     assert every and not {"rank", "agent", "score"} & set(every)
     for hide in ([], every[:1], every[-1:], every[::2], every, ["rank", "agent", "score", "nothing"]):
         response = visitor.get(BOARD, {"view": view, "hide": hide})
@@ -98,14 +98,14 @@ def table_of(html: str) -> tuple[list[str], list[int]]:
 
 @pytest.mark.usefixtures("recorded")
 def test_the_spread_has_the_unit_of_the_score(visitor: Client) -> None:
-    units = {column.key: column.unit for column in page_of(visitor).columns}
+    units = {column.key: column.unit for column in page_of(visitor).table.columns}
     assert units["spread"] == units["score"] == "%"
 
 
 @pytest.mark.usefixtures("recorded")
 def test_columns_of_the_other_view_stay_left_out(visitor: Client) -> None:
     page = page_of(visitor, view="categories", hide="cost")
-    assert ("hide", "cost") in page.filters.carried
+    assert ("hide", "cost") in page.table.filters.carried
     assert "Some columns are left out." in visitor.get(BOARD, {"hide": "cost"}).content.decode()
 
 
@@ -121,15 +121,16 @@ def test_nothing_that_matches_is_not_nothing_at_all(visitor: Client) -> None:
 
 @pytest.mark.usefixtures("recorded")
 def test_jobs_are_chosen_in_the_form(visitor: Client) -> None:
-    jobs = page_of(visitor).filters.jobs
+    jobs = page_of(visitor).table.filters.jobs
     assert len(jobs) == 2 and not any(option.chosen for option in jobs)
     seen = set()
     for option in jobs:
         page = page_of(visitor, job=option.value)
-        assert page.claim.endswith("Only the Job chosen here.") and page.filters.words == ("1 chosen Job",)
-        assert [job.value for job in page.filters.jobs if job.chosen] == [option.value]
-        assert len(page.filters.jobs) == 2
-        seen.add(frozenset(row.agent for row in (*page.rows, *page.unranked)))
+        assert page.claim.endswith("Only the Job chosen here.")
+        assert page.table.filters.words == ("1 chosen Job",)
+        assert [job.value for job in page.table.filters.jobs if job.chosen] == [option.value]
+        assert len(page.table.filters.jobs) == 2
+        seen.add(frozenset(row.agent for row in (*page.table.rows, *page.table.unranked)))
     assert seen == {frozenset(FIGURES), frozenset({"idle"})}
 
 
@@ -143,7 +144,7 @@ def test_hostile_names_can_be_filtered_by(project: Project, visitor: Client, tmp
         track_id="open",
     )
     bring(project, tmp_path)
-    (option,) = [found for found in page_of(visitor).filters.models if found.value != "sim/plain"]
+    (option,) = [found for found in page_of(visitor).table.filters.models if found.value != "sim/plain"]
     assert not re.search("[\x00-\x1f\u202e]", option.value)
     assert shown(visitor, model=option.value) == {"odd"}
     assert shown(visitor, min="50") == {"odd", "plain"} and shown(visitor, min="50.1") == set()
@@ -165,7 +166,7 @@ def test_a_cost_of_zero_is_marked(project: Project, visitor: Client, tmp_path: P
         track_id="open",
     )
     bring(project, tmp_path)
-    cells = {row.agent: row.cost for row in page_of(visitor).rows}
+    cells = {row.agent: row.cost for row in page_of(visitor).table.rows}
     assert cells["free"].note == "measured 2 of 2, reported as $0"
     assert cells["free"].title == (
         "Every attempt reported a cost of exactly 0. Where its model is not free, the run did not know "

@@ -79,7 +79,7 @@ def page_of(visitor: Client, path: str) -> Any:
 
 def keys(visitor: Client) -> dict[str, str]:
     page = page_of(visitor, BOARD)
-    return {row.agent: row.key for row in (*page.rows, *page.unranked)}
+    return {row.agent: row.key for row in (*page.table.rows, *page.table.unranked)}
 
 
 def test_one_number_is_the_same_on_board_grid_and_comparison(
@@ -87,7 +87,7 @@ def test_one_number_is_the_same_on_board_grid_and_comparison(
 ) -> None:
     record(project, tmp_path)
     board = page_of(visitor, f"{BOARD}?view=categories")
-    rows = {row.agent: row for row in (*board.rows, *board.unranked)}
+    rows = {row.agent: row for row in (*board.table.rows, *board.table.unranked)}
     key = keys(visitor)
     others = "&".join(f"b={key[name]}" for name in AGENTS[1:])
     compared = page_of(visitor, f"{BOARD}/compare?a={key['alpha']}&{others}")
@@ -136,8 +136,9 @@ def test_the_board_leads_to_both_and_back(project: Project, visitor: Client, tmp
     for href in (board.compare_href, board.grid_href):
         assert href.replace("&", "&amp;") in text
         assert page_of(visitor, page_of(visitor, href).board_href).name == "Demo Bench"
-    assert [[mark.text for mark in row.alike] for row in board.rows] == [["≈ 2"], ["≈ 1", "≈ 3"], ["≈ 2"]]
-    for row in board.rows:
+    marks = [[mark.text for mark in row.alike] for row in board.table.rows]
+    assert marks == [["≈ 2"], ["≈ 1", "≈ 3"], ["≈ 2"]]
+    for row in board.table.rows:
         for mark in row.alike:
             assert mark.href.replace("&", "&amp;") in text
             (pair,) = page_of(visitor, mark.href).pairs

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from benchmarks.board.neighbours import MOST_RANGED
 from jobs.board import Board
-from jobs.neighbours import MOST_RANGED
 from plural_site import formats
 from plural_site.accounts.models import Project
 from tests.builders import BenchmarkSpec, Outcome, agents_named, category, scoring, track
@@ -97,15 +97,15 @@ def test_every_page_of_the_board_says_the_same(board: Board, visitor: Client) ->
     page = get(BOARD).context["page"]
     low, high = board.scoring.score_range
     expected = [formats.score_text(entry.overall.score, low, high) for entry in board.entries]
-    assert [row.score.text for row in page.rows] == expected
-    assert len(page.rows) == len(board.entries) and page.unranked == ()
-    check_ranks(page.rows)
-    for row in page.rows:
+    assert [row.score.text for row in page.table.rows] == expected
+    assert len(page.table.rows) == len(board.entries) and page.table.unranked == ()
+    check_ranks(page.table.rows)
+    for row in page.table.rows:
         ends = [row.interval.point_x, row.interval.low_x, row.interval.width]
         assert all(0 <= end <= 160 for end in ends if end is not None)
-    few = 1 < len(page.rows) <= MOST_RANGED
-    assert all(bool(row.rank_range.text) == few for row in page.rows)
-    categories = get(f"{BOARD}?view=categories").context["page"].rows
+    few = 1 < len(page.table.rows) <= MOST_RANGED
+    assert all(bool(row.rank_range.text) == few for row in page.table.rows)
+    categories = get(f"{BOARD}?view=categories").context["page"].table.rows
     assert [row.categories[1].score.text for row in categories] == [
         formats.score_text(entry.categories[1].score, low, high) for entry in board.entries
     ]
@@ -114,10 +114,10 @@ def test_every_page_of_the_board_says_the_same(board: Board, visitor: Client) ->
     assert len(grid.rows) == min(len(board.selection.task_names), 100)
     figure = json.loads(get(f"{BOARD}/chart.json").content)
     drawn = [len(trace["x"]) for trace in figure["data"] if trace["mode"] == "markers"]
-    assert sum(drawn) == (0 if board.entries[0].overall.cost is None else len(page.rows))
-    assert len(json.loads(get(page.json_href).content)["entries"]) == len(page.rows)
-    assert len(get(page.csv_href).content.decode().splitlines()) == len(page.rows) + 1
-    first, last = page.rows[0], page.rows[-1]
+    assert sum(drawn) == (0 if board.entries[0].overall.cost is None else len(page.table.rows))
+    assert len(json.loads(get(page.json_href).content)["entries"]) == len(page.table.rows)
+    assert len(get(page.csv_href).content.decode().splitlines()) == len(page.table.rows) + 1
+    first, last = page.table.rows[0], page.table.rows[-1]
     for shown, href in (
         (first.rank, first.rank_href),
         (first.interval.text, first.interval.href),
@@ -126,8 +126,8 @@ def test_every_page_of_the_board_says_the_same(board: Board, visitor: Client) ->
     ):
         proof = get(href).context["page"]
         assert (proof.shown.text, proof.warnings) == (shown, ())
-    others = [row.key for row in page.rows[1:11]]
-    compared = get(f"{BOARD}/compare?a={page.rows[0].key}&{'&'.join(f'b={key}' for key in others)}")
+    others = [row.key for row in page.table.rows[1:11]]
+    compared = get(f"{BOARD}/compare?a={page.table.rows[0].key}&{'&'.join(f'b={key}' for key in others)}")
     assert len(compared.context["page"].pairs) == len(others)
 
 

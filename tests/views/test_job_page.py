@@ -90,7 +90,7 @@ def test_figures_are_those_of_the_board_with_this_job_alone(
         ),
     )
     board = visitor.get(BOARD, {"job": job.client_job_id}).context["page"]
-    rows = {row.agent: row for row in (*board.rows, *board.unranked)}
+    rows = {row.agent: row for row in (*board.table.rows, *board.table.unranked)}
     found = {agent.name: agent for agent in page_of(visitor, job).agents}
     assert set(found) == set(rows) == {"alpha", "beta"}
     for name, agent in found.items():
@@ -418,11 +418,11 @@ def test_a_contributor_sets_a_job_aside_and_takes_it_back(
     assert (decision.what, decision.by) == ("Set aside", "Ben")
     assert "The &lt;i&gt;key&lt;/i&gt; ran out." in visitor.get(address(job)).content.decode()
     board = visitor.get(BOARD).context["page"]
-    assert (board.rows, board.unranked, board.set_aside.text) == ((), (), "1 Job set aside")
+    assert (board.table.rows, board.table.unranked, board.set_aside.text) == ((), (), "1 Job set aside")
     assert browser.get(path).context["page"].needs_reason is False
     assert browser.post(path, {"do": "undo"}).status_code == 302
     assert page_of(visitor, job).decisions == ()
-    assert len(visitor.get(BOARD).context["page"].unranked) == 2
+    assert len(visitor.get(BOARD).context["page"].table.unranked) == 2
 
 
 def test_closing_by_the_page(job: Job, ben: User, client_as: ClientAs) -> None:

@@ -194,7 +194,7 @@ def test_a_job_set_aside_is_said_here_and_on_its_board(
     assert "The &lt;b&gt;key&lt;/b&gt; ran out." in response.content.decode()
     assert "<b>key" not in response.content.decode()
     assert listed(visitor, ids, aside="no", track="open@1.0.0") == ["rerun"]
-    (entry,) = board.context["page"].unranked or board.context["page"].rows
+    (entry,) = board.context["page"].table.unranked or board.context["page"].table.rows
     assert entry.jobs.text == "1"
     assert visitor.get(entry.href).context["page"].total == int(entry.attempts.text) == 2
 

@@ -16,9 +16,10 @@ from urllib.parse import quote, urljoin, urlsplit
 import pytest
 from django.test import Client
 
+from benchmarks.board.parts import BoardRow
 from benchmarks.models import Resource, Revision
 from jobs.models import Job, Trial
-from jobs.pages import BoardPage, BoardRow
+from jobs.pages import BoardPage
 from plural_site.accounts.models import Project, User
 from tests.builders import (
     AWAITING_REVIEW,
@@ -103,7 +104,7 @@ def page_of(visitor: Client, path: str, **query: str) -> Any:
 
 
 def board_rows(page: BoardPage) -> dict[str, BoardRow]:
-    return {row.agent: row for row in (*page.rows, *page.unranked)}
+    return {row.agent: row for row in (*page.table.rows, *page.table.unranked)}
 
 
 class Links(HTMLParser):
@@ -162,7 +163,7 @@ def test_board_shows_the_figures(recorded: None, visitor: Client) -> None:
         "short": "–",
         "idle": "–",
     }
-    assert page.summary == "3 ranked, 2 not ranked"
+    assert page.table.summary == "3 ranked, 2 not ranked"
     beta, gamma, short, idle = (rows[name] for name in ("beta", "gamma", "short", "idle"))
     assert (beta.score.text, beta.cost.text, beta.cost.note) == ("100.0", "≥ $0.50", "measured 12 of 12")
     assert beta.total_cost.text == "≥ $6.00"
@@ -188,7 +189,7 @@ def test_board_shows_the_figures(recorded: None, visitor: Client) -> None:
 
 def test_category_view_shows_a_column_for_each(recorded: None, visitor: Client) -> None:
     page = page_of(visitor, BOARD, view="categories")
-    assert [column.label for column in page.columns][-2:] == ["Early", "Late"]
+    assert [column.label for column in page.table.columns][-2:] == ["Early", "Late"]
     cells = board_rows(page)["short"].categories
     assert [(cell.score.text, cell.coverage) for cell in cells] == [
         ("50.0", "2 of 3 Tasks"),
@@ -267,23 +268,23 @@ def test_unknown_values_come_last_both_ways_and_ranks_stay(recorded: None, visit
     for key, values in VALUES.items():
         for sign in ("", "-"):
             page = page_of(visitor, BOARD, sort=f"{sign}{key}")
-            order = [row.agent for row in page.rows]
+            order = [row.agent for row in page.table.rows]
             known = [values[name] for name in order if name in values]
             assert known == sorted(known, reverse=sign == "-"), (key, sign)
             assert [name in values for name in order] == sorted(
                 [name in values for name in order], reverse=True
             )
             assert {name: row.rank for name, row in board_rows(page).items()} == ranks
-            current = [column.sort for column in page.columns if column.sort]
+            current = [column.sort for column in page.table.columns if column.sort]
             assert current == ["descending" if sign else "ascending"]
-    unranked = {sign: page_of(visitor, BOARD, sort=f"{sign}score").unranked for sign in ("", "-")}
+    unranked = {sign: page_of(visitor, BOARD, sort=f"{sign}score").table.unranked for sign in ("", "-")}
     for rows in unranked.values():
         assert [row.agent for row in rows] == ["short", "idle"]
 
 
 def test_every_column_head_sorts_and_turns_around(recorded: None, visitor: Client) -> None:
     for view in ("", "categories"):
-        for column in page_of(visitor, BOARD, view=view).columns:
+        for column in page_of(visitor, BOARD, view=view).table.columns:
             if not column.href:
                 assert column.key in ("interval", "range")
                 continue
@@ -291,9 +292,9 @@ def test_every_column_head_sorts_and_turns_around(recorded: None, visitor: Clien
             href = column.href
             for _ in range(2):
                 page = visitor.get(href).context["page"]
-                (sorted_by,) = [found for found in page.columns if found.sort]
+                (sorted_by,) = [found for found in page.table.columns if found.sort]
                 assert sorted_by.key == column.key
-                assert page.views[1 if view else 0].current
+                assert page.table.views[1 if view else 0].current
                 ways.add(sorted_by.sort)
                 href = sorted_by.href
             assert ways == {"ascending", "descending"}
@@ -345,8 +346,8 @@ def test_tracks_are_chosen_by_id_reference_and_none(recorded: None, visitor: Cli
     for wanted in ("open@2.0.0", "Open", "x" * 2000):
         assert visitor.get(BOARD, {"track": wanted}).status_code == 404
     untracked = page_of(visitor, BOARD, track="none")
-    assert untracked.rows == ()
-    assert [row.agent for row in untracked.unranked] == ["alpha"]
+    assert untracked.table.rows == ()
+    assert [row.agent for row in untracked.table.unranked] == ["alpha"]
 
 
 def test_release_without_tracks_shows_what_to_write(
@@ -358,7 +359,7 @@ def test_release_without_tracks_shows_what_to_write(
         assert "tracks:\n  - id: open" in text
         assert "This release declares no track" in text
     page = page_of(visitor, BOARD)
-    assert (page.rows, len(page.unranked), page.is_untracked) == ((), 1, True)
+    assert (page.table.rows, len(page.table.unranked), page.is_untracked) == ((), 1, True)
 
 
 def test_empty_project_says_how_to_fill_it(
@@ -389,7 +390,7 @@ def number_links(row: BoardRow) -> Iterator[tuple[str, int, str]]:
 def test_every_number_leads_to_as_many_trials(wanted: str, recorded: None, visitor: Client) -> None:
     page = page_of(visitor, BOARD, track=wanted)
     followed = 0
-    for row in (*page.rows, *page.unranked):
+    for row in (*page.table.rows, *page.table.unranked):
         assert visitor.get(row.href).context["page"].total == int(row.attempts.text)
         for name, number, href in number_links(row):
             counted = visitor.get(href).context["page"].stages[-1].figure

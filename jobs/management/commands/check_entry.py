@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from jobs.board import plain_name
+from benchmarks.board.words import plain_name
 from jobs.entries import Entry
 from jobs.management.board import add_board_arguments, board_of
 from jobs.terminal import one_line

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from benchmarks.board.candidates import listed
+from benchmarks.board.parts import ChartMark, ChartPart, ChartRow, Choice
+from benchmarks.board.plot import REST, UNRANKED, Plot, load_plot
+from benchmarks.board.types import Board
 from benchmarks.domain.choice import NOT_PRICED, Candidate
 from benchmarks.pages import Figure
-from jobs.board import Board
-from jobs.candidates import listed
-from jobs.pages import ChartMark, ChartPart, ChartRow, Choice
-from jobs.plot import REST, UNRANKED, Plot, load_plot
 from plural_site import formats
 
 
@@ -43,7 +43,7 @@ class _Part:
         return Choice(label, self.board.href(**change), getattr(self.board.state, name) == value)
 
     def _scopes(self) -> tuple[Choice, ...]:
-        categories = self.board.selection.rules.categories
+        categories = self.board.categories
         if not categories:
             return ()
         return (

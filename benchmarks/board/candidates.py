@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from benchmarks.board.types import Board, Entry, Figures
 from benchmarks.domain.choice import Candidate
 from benchmarks.domain.types import Category, Measure, Uncertainty
-from jobs.board import Board, short_hash
-from jobs.entries import Entry
-from jobs.models import Tally
 from plural_site import formats
 
 
@@ -20,7 +18,7 @@ def candidates(board: Board, category: Category | None = None) -> list[Candidate
     """
     names = distinct_names(board.shown)
     return [
-        _candidate(entry, name, _tally(entry, category))
+        _candidate(entry, name, _figures(entry, category))
         for entry, name in zip(board.shown, names, strict=True)
     ]
 
@@ -30,7 +28,7 @@ def distinct_names(entries: Sequence[Entry]) -> list[str]:
     names = [" ".join(formats.clean_text(entry.names[0]).split()) for entry in entries]
     often = Counter(names)
     return [
-        name if often[name] == 1 else f"{name} ({short_hash(entry.configuration.content_hash)[:7]})"
+        name if often[name] == 1 else f"{name} ({entry.key[:7]})"
         for entry, name in zip(entries, names, strict=True)
     ]
 
@@ -43,15 +41,15 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     return first[0] if len(first) == 1 else f"{', '.join(first[:-1])} and {first[-1]}"
 
 
-def _tally(entry: Entry, category: Category | None) -> Tally:
+def _figures(entry: Entry, category: Category | None) -> Figures:
     if category is None:
         return entry.overall
     return next(row for row in entry.categories if row.key == category.id)
 
 
-def _candidate(entry: Entry, name: str, row: Tally) -> Candidate:
+def _candidate(entry: Entry, name: str, row: Figures) -> Candidate:
     return Candidate(
-        key=short_hash(entry.configuration.content_hash),
+        key=entry.key,
         name=name,
         score=row.score,
         uncertainty=Uncertainty(row.low, row.high, row.standard_error, row.sample_size),

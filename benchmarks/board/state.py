@@ -95,3 +95,9 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def joined(path: str, query: str, **more: str) -> str:
+    """An address from its path, a query such as that of a state, and further parameters."""
+    query = "&".join(filter(None, (query, urlencode(more))))
+    return f"{path}?{query}" if query else path

@@ -13,9 +13,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from benchmarks.board.plot import REST, UNRANKED, Plot, load_plot
+from benchmarks.board.types import Board
 from benchmarks.domain.choice import Candidate
-from jobs.board import Board, short_hash
-from jobs.plot import REST, UNRANKED, Plot, load_plot
 from plural_site import formats
 
 HEIGHT = 384
@@ -63,7 +63,7 @@ class _Drawing:
         self.low, self.high = board.scoring.score_range
         self.unit = formats.score_unit(self.low, self.high)
         self.metric = " ".join(formats.clean_text(board.scoring.metric).split()) or "Score"
-        self.entries = {short_hash(entry.configuration.content_hash): entry for entry in board.shown}
+        self.entries = {entry.key: entry for entry in board.shown}
         write = dollars if plot.by == "cost" else _plain
         self.axis = make_axis([plot.amount(point) for point in plot.drawn], is_log=plot.is_log, write=write)
 

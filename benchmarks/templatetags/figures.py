@@ -17,8 +17,8 @@ from django.utils.safestring import SafeString, mark_safe
 from plural_site.formats import DASH, NO_BREAK_SPACE
 
 if TYPE_CHECKING:
+    from benchmarks.board.parts import BoardRow, CategoryCell, IntervalBar
     from benchmarks.pages import Figure
-    from jobs.pages import BoardRow, CategoryCell, IntervalBar
 
 register = template.Library()
 
@@ -33,6 +33,7 @@ OVERVIEW: tuple[tuple[str, str, Callable[[BoardRow], Figure]], ...] = (
     ("latency", "Latency per attempt", attrgetter("latency")),
     ("attempts", "Attempts", attrgetter("attempts")),
     ("jobs", "Jobs", attrgetter("jobs")),
+    ("provenance", "Provenance", attrgetter("provenance")),
 )
 """Key of the column, name in a row's details, figure."""
 
@@ -46,7 +47,8 @@ def figure_cells(*figures: Figure) -> SafeString:
 @register.simple_tag
 def overview_cells(row: BoardRow, hidden: Collection[str] = ()) -> SafeString:
     """The cells of a board row's overview, in the order of `OVERVIEW`, without the columns left out."""
-    return _html([_cell(figure(row)) for key, _, figure in OVERVIEW if key not in hidden])
+    cells = [(key, figure(row)) for key, _, figure in OVERVIEW if key not in hidden]
+    return _html([_label_cell(figure) if key == "provenance" else _cell(figure) for key, figure in cells])
 
 
 @register.simple_tag
@@ -104,6 +106,11 @@ def _cell(figure: Figure) -> str:
     title = f' title="{escape(figure.title)}"' if figure.title else ""
     note = f'<span class="sub">{_note(figure.note)}</span>' if figure.note else ""
     return f'<td class="num"{title}>{_number(figure)}{note}</td>'
+
+
+def _label_cell(figure: Figure) -> str:
+    label = _linked(figure.text, figure.href)
+    return f'<td title="{escape(figure.title)}"><span class="badge">{label}</span></td>'
 
 
 def _note(text: str) -> str:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from jobs.board import INTERVAL_WORDS, Board, threshold_words
-from jobs.entries import Entry
-from jobs.neighbours import RANGE, has_ranges
-from jobs.pages import Column
+from benchmarks.board.neighbours import RANGE, has_ranges
+from benchmarks.board.parts import Column
+from benchmarks.board.types import Board, Entry
+from benchmarks.board.words import INTERVAL_WORDS, threshold_words
 from plural_site import formats
 
 SortValue = float | str | None
+E = TypeVar("E", bound=Entry)
 ALWAYS = ("rank", "agent", "score")
 """Columns that can't be hidden."""
+PROVENANCE = "provenance"
+PROVENANCE_WORDS = "Who ran it and how that was checked; what each label means stands below the board"
 RANGE_WORDS = (
     "Ranks that the entry may have: paired sign-flip tests of all pairs of ranked entries at the 5 % level, "
     "adjusted by Holm's method"
@@ -50,11 +53,17 @@ class Columns:
     def __init__(self, board: Board) -> None:
         self.board = board
         self.low, self.high = board.scoring.score_range
-        self.sorters = self._sorters()
+        self.sorters = {key: sorter for key, sorter in self._sorters().items() if key not in board.lacks}
+        self.left_out = (
+            *(key for key in board.state.hide if key not in ALWAYS),
+            *sorted(board.lacks),
+            *(() if has_ranges(board) else (RANGE,)),
+        )
+        """Keys of columns that rows leave out as the heads do."""
         sort = Sort.parse(board.state.sort)
         self.sort = sort if sort.key in self.sorters else Sort("rank", descending=False)
 
-    def ordered(self, entries: Sequence[Entry]) -> list[Entry]:
+    def ordered(self, entries: Sequence[E]) -> list[E]:
         """Entries in the chosen order, unknown values last in both directions."""
         value = self.sorters[self.sort.key].value
         known = [entry for entry in entries if value(entry) is not None]
@@ -75,7 +84,7 @@ class Columns:
     def heads(self) -> list[Column]:
         columns = []
         for key, sorter in self.sorters.items():
-            if key in self.board.state.hide and key not in ALWAYS:
+            if key in self.left_out:
                 continue
             current = key == self.sort.key
             first_descending = sorter.first == "descending"
@@ -98,14 +107,21 @@ class Columns:
             )
             if key == "score":
                 columns.append(Column("interval", "95 % interval", title=INTERVAL_WORDS, numeric=False))
-                if has_ranges(self.board) and RANGE not in self.board.state.hide:
+                if RANGE not in self.left_out:
                     columns.append(Column(RANGE, "Rank range", title=RANGE_WORDS, minor=True))
+        if PROVENANCE not in self.left_out and not self.board.state.view:
+            columns.append(
+                Column(PROVENANCE, "Provenance", title=PROVENANCE_WORDS, numeric=False, minor=True)
+            )
         return columns
 
     def hideable(self) -> dict[str, str]:
         """Labels of the columns that can be left out, by key."""
         found = {RANGE: "Rank range"} if has_ranges(self.board) else {}
-        return found | {key: sorter.label for key, sorter in self.sorters.items() if key not in ALWAYS}
+        found |= {key: sorter.label for key, sorter in self.sorters.items() if key not in ALWAYS}
+        if not self.board.state.view and PROVENANCE not in self.board.lacks:
+            found[PROVENANCE] = "Provenance"
+        return found
 
     def _sorters(self) -> dict[str, Sorter]:
         unit = formats.score_unit(self.low, self.high)
@@ -117,7 +133,7 @@ class Columns:
             "score": Sorter("Score", lambda e: e.overall.score, unit, minor=False),
         }
         if self.board.state.view:
-            for position, category in enumerate(self.board.selection.rules.categories):
+            for position, category in enumerate(self.board.categories):
                 sorters[f"category.{category.id}"] = Sorter(
                     formats.clean_text(category.name), _category_score(position), unit
                 )
@@ -128,7 +144,7 @@ class Columns:
             ),
             "spread": Sorter(
                 "Spread",
-                lambda e: e.consistency("spread"),
+                lambda e: e.consistency.spread,
                 unit,
                 "Mean over Tasks of the standard deviation "
                 "of the attempts at one Task, in the units of the score",
@@ -136,7 +152,7 @@ class Columns:
             ),
             "pass": Sorter(
                 "pass^k",
-                lambda e: e.consistency("pass_hat"),
+                lambda e: e.consistency.pass_hat,
                 "%",
                 "Chance that k attempts at one Task all succeed, mean over Tasks. k is the track's number of "
                 "attempts, less where a Task has fewer valid ones",
@@ -148,7 +164,7 @@ class Columns:
             "total": Sorter("Total", lambda e: e.overall.cost_total, "$", first="ascending"),
             "latency": Sorter("Time", lambda e: e.overall.latency, "s per attempt", first="ascending"),
             "attempts": Sorter("Attempts", lambda e: float(e.overall.attempts)),
-            "jobs": Sorter("Jobs", lambda e: float(len(e.job_ids))),
+            "jobs": Sorter("Jobs", lambda e: float(e.jobs)),
         }
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from benchmarks.board.candidates import candidates
+from benchmarks.board.state import number
+from benchmarks.board.types import Board
+from benchmarks.board.words import from_shown
 from benchmarks.domain.choice import Candidate, frontier
 from benchmarks.domain.types import Category, Measure
-from jobs.board import Board, from_shown
-from jobs.candidates import candidates
-from jobs.state import number
 from plural_site import formats
 
 SLOTS = 6
@@ -72,7 +73,7 @@ def load_plot(board: Board) -> Plot:
     """The chart that the state of a board asks for. A category that the release hasn't means all Tasks."""
     state = board.state
     by: Literal["cost", "latency"] = "latency" if state.x else "cost"
-    category = next((found for found in board.selection.rules.categories if found.id == state.category), None)
+    category = next((found for found in board.categories if found.id == state.category), None)
     points = candidates(board, category)
     drawn: list[Candidate] = []
     missing: dict[str, list[Candidate]] = {}

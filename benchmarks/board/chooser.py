@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from benchmarks.board.candidates import candidates, listed
+from benchmarks.board.parts import ChooserPart, ChooserPick
+from benchmarks.board.state import number
+from benchmarks.board.types import Board
+from benchmarks.board.words import from_shown
 from benchmarks.domain.choice import Candidate, Choice, Figures, choose
 from benchmarks.domain.types import Category
-from jobs.board import Board, from_shown
-from jobs.candidates import candidates, listed
-from jobs.pages import ChooserPart, ChooserPick
-from jobs.state import number
 from plural_site import formats
 
 TOLERANCE = "5"
@@ -34,7 +35,7 @@ class _Chooser:
         overall, categories = None, []
         if floor is not None:
             overall = self._pick(floor, None)
-            categories = [self._pick(floor, category) for category in board.selection.rules.categories]
+            categories = [self._pick(floor, category) for category in board.categories]
         return ChooserPart(
             action=board.path,
             carried=state.hidden("floor", "tolerance"),
