@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import reverse
 
 from benchmarks.board.parts import Choice, Option, TrackTab
-from benchmarks.board.table import board_table, score_words, shows_ranges
+from benchmarks.board.table import board_table, measured_words, score_words, shows_ranges, who_words
 from benchmarks.domain.tracks import describe_track
 from benchmarks.links import board_href, revision_label
 from benchmarks.pages import Crumb, Figure
@@ -90,15 +90,11 @@ class _Page:
 
     def _claim(self) -> str:
         track = self.selection.track
-        tasks, agents = len(self.selection.task_names), len(self.board.entries)
-        who = (
-            f"{agents} {'Agent' if agents == 1 else 'Agents'} on {tasks} {'Task' if tasks == 1 else 'Tasks'}"
-        )
+        entries, tasks = len(self.board.entries), len(self.selection.task_names)
         if track is None:
+            who = who_words(entries, tasks)
             return f"{who}, run on no track: evidence only, never ranked.{self._chosen_jobs()}"
-        times = f"{track.attempts} attempt{'s' if track.attempts > 1 else ''} each"
-        name = formats.clean_text(track.name)
-        return f"{who}, {times}, on the track {track.reference} ({name}).{self._chosen_jobs()}"
+        return f"{measured_words(entries, tasks, track)}{self._chosen_jobs()}"
 
     def _chosen_jobs(self) -> str:
         if not self.state.job:

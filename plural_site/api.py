@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, ValidationError
 
+from hub.api import router as hub_router
 from jobs.api import router as jobs_router
 from plural_site import errors
 from plural_site.accounts.limits import TooManyRequestsError
@@ -21,6 +22,7 @@ api = NinjaAPI(
     urls_namespace="api",
 )
 api.add_router("", jobs_router)
+api.add_router("", hub_router)
 
 
 @api.exception_handler(Http404)

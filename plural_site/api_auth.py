@@ -36,6 +36,18 @@ class KeyOrSession(AuthBase):
         return request.user if request.user.is_authenticated else None
 
 
+class Anybody(AuthBase):
+    """Whoever asks. The middleware counts requests without an Authorization header; with one, this does."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    def __call__(self, request: HttpRequest) -> bool:
+        if "Authorization" in request.headers:
+            limits.check(f"ip:{limits.client_ip(request)}", settings.IP_RATE_LIMIT)
+        return True
+
+
 def project_of(request: HttpRequest, need: Need) -> Project:
     """The project that a request names, by header, or by `project` in the address for links in pages.
 

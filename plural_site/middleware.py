@@ -47,7 +47,7 @@ def response_headers(get_response: GetResponse) -> GetResponse:
         response = get_response(request)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         response.headers["Permissions-Policy"] = PERMISSIONS_POLICY
-        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         return response
 
     return middleware

@@ -96,6 +96,8 @@ class _Part:
             notes.append(f"At the left end, as a log scale has no place for zero: {listed(free)}.")
         if free and not plot.is_log and not self.board.state.scale:
             notes.append("A log scale has no place for zero, so the scale is linear.")
+        if plot.category and self.board.cost_scope:
+            notes.append(self.board.cost_scope)
         if len(plot.named) < len(plot.drawn):
             notes.append("Only the frontier and the first entries are named; the table has them all.")
         if plot.floor is not None and not self.low <= plot.floor <= self.high:

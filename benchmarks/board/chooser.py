@@ -46,6 +46,7 @@ class _Chooser:
             overall=overall,
             categories=tuple(categories),
             differs=self._differs(overall, categories),
+            note=board.cost_scope if categories else "",
             example=f"at least {self._score(example)}",
             example_href=board.href(floor=f"{self._shown(example):g}"),
             clear_href=board.href(floor="", tolerance=""),

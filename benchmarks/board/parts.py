@@ -145,6 +145,8 @@ class BoardFilters:
     narrowing: int
     """How many of model, harness, score, cost and rank do so."""
     clear_href: str
+    provenances: tuple[Option, ...] = ()
+    """Of published results (`provenance`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +222,8 @@ class ChooserPart:
     categories: tuple[ChooserPick, ...]
     differs: str
     """On which categories the overall choice isn't the choice."""
+    note: str
+    """What the costs of categories are of, where they aren't the categories' own."""
     example: str
     example_href: str
     clear_href: str

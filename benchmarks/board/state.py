@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -46,7 +46,7 @@ class BoardState:
     tolerance: str = ""
 
     @classmethod
-    def parse(cls, query: QueryDict) -> BoardState:
+    def parse(cls, query: QueryDict) -> Self:
         """Rubbish means the default. Texts are cleaned as on the pages; compare names cleaned, too."""
         values: dict[str, Any] = {}
         for field in fields(cls):

@@ -13,6 +13,7 @@ from benchmarks.board.neighbours import Marks
 from benchmarks.board.parts import BoardRow, BoardTable, Choice, Option
 from benchmarks.board.types import Board, Entry
 from benchmarks.board.words import INTERVAL_WORDS
+from benchmarks.domain.types import Track
 from plural_site import formats
 
 E = TypeVar("E", bound=Entry)
@@ -48,6 +49,18 @@ def board_table(
 def shows_ranges(board: Board) -> bool:
     """Whether ranges of ranks are to be worked out for it."""
     return "range" not in Columns(board).left_out
+
+
+def measured_words(entries: int, tasks: int, track: Track) -> str:
+    """What was measured, of how many, under which rules, e.g. "3 Agents on 10 Tasks, 2 attempts each, …"."""
+    times = f"{track.attempts} attempt{'s' if track.attempts > 1 else ''} each"
+    name = formats.clean_text(track.name)
+    return f"{who_words(entries, tasks)}, {times}, on the track {track.reference} ({name})."
+
+
+def who_words(entries: int, tasks: int) -> str:
+    agents = "Agent" if entries == 1 else "Agents"
+    return f"{entries} {agents} on {tasks} {'Task' if tasks == 1 else 'Tasks'}"
 
 
 def score_words(board: Board) -> str:
