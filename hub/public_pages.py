@@ -110,7 +110,8 @@ class PublicTask:
     applicability: tuple[tuple[str, str], ...]
     categories: tuple[str, ...]
     weight: str
-    requirements: tuple[Fact, ...]
+    needs: tuple[str, ...]
+    """What running it takes, e.g. "Environment desk, runtime local" and "at most 20 turns"."""
     verifiers: tuple[str, ...]
     """E.g. "desk-check (deterministic)"."""
     instructions_html: str
@@ -198,6 +199,25 @@ class BoardPart:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordRow:
+    sequence: int
+    version: str
+    title: str
+    """E.g. "Published" or "Result withdrawn"."""
+    tone: str
+    reason: str
+    by: str
+    at: str
+    digest: str
+    short_digest: str
+    manifest_href: str
+    verify_href: str
+    diff: Figure | None
+    """Against the manifest before."""
+    is_head: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PublicationPage:
     crumbs: tuple[Crumb, ...]
     title: str
@@ -226,31 +246,14 @@ class PublicationPage:
     disclosed: tuple[str, ...]
     """What the publisher chose to disclose, and what not, in sentences."""
     releases: tuple[ReleaseRow, ...]
+    records: tuple[RecordRow, ...]
+    """Of a release that was withdrawn, the newest first: what stands instead of its leaderboard."""
     manifest: ManifestFacts
     citation: Citation | None
     canonical_href: str
     """For machines that show a link to this page: absolute."""
     summary: str
     """For them, too: one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordRow:
-    sequence: int
-    version: str
-    title: str
-    """E.g. "Published" or "Result withdrawn"."""
-    tone: str
-    reason: str
-    by: str
-    at: str
-    digest: str
-    short_digest: str
-    manifest_href: str
-    verify_href: str
-    diff: Figure | None
-    """Against the manifest before."""
-    is_head: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +360,7 @@ class ResultPage:
     rank: str
     of: str
     """E.g. "of 3 ranked"."""
+    score: Figure
     unit: str
     interval: IntervalBar
     range_low: str

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from django.urls import reverse
+
 from benchmarks.board.parts import Fact, TrackTab
 from benchmarks.board.table import measured_words, score_words
 from benchmarks.domain.arithmetic import plain
@@ -17,6 +19,7 @@ from hub.citation import citation_of
 from hub.domain.manifest import Manifest, ManifestResult, ManifestTask
 from hub.domain.times import parse_time
 from hub.public_board import PublicBoard, PublicState, chosen_track, public_board, public_table
+from hub.public_history import record_row
 from hub.public_links import (
     Links,
     absolute,
@@ -55,13 +58,16 @@ def publication_page(
     return replace(
         page,
         crumbs=(
-            Crumb("Hub", "/hub"),
+            Crumb("Hub", reverse("hub:home")),
             Crumb(page.title, publication_href(place) if links.is_pinned else ""),
             *((Crumb(f"Manifest {record.sequence} of release {record.version}"),) if links.is_pinned else ()),
         ),
         is_withdrawn=withdrawn,
         notices=notices_of(place, line, record, published, is_pinned=links.is_pinned),
         releases=tuple(_releases(place, record.version)),
+        records=tuple(record_row(place, line, each) for each in reversed(line.records))
+        if withdrawn and not links.is_pinned
+        else (),
         manifest=_stored_facts(place, record, published, links, page.manifest),
         citation=citation_of(published, record, manifest_href(place, record.manifest_digest)),
         canonical_href=absolute(links.path),
@@ -101,6 +107,7 @@ def manifest_page(published: Published, links: Links, state: PublicState) -> Pub
         private_material=formats.clean_texts(manifest.boundary.private_evaluation_material),
         disclosed=tuple(_disclosed(manifest)),
         releases=(),
+        records=(),
         manifest=_facts(published),
         citation=None,
         canonical_href="",
@@ -244,26 +251,26 @@ def _task(manifest: Manifest, task: ManifestTask, position: int) -> PublicTask:
         ),
         categories=tuple(names[ident] for ident in task.categories),
         weight=plain(task.weight),
-        requirements=tuple(_requirements(task)),
+        needs=tuple(_needs(task)),
         verifiers=tuple(f"{clean(each.name)} ({clean(each.kind)})" for each in task.verifiers),
         instructions_html=markdown.render(task.instructions) if task.instructions else "",
     )
 
 
-def _requirements(task: ManifestTask) -> Iterator[Fact]:
+def _needs(task: ManifestTask) -> Iterator[str]:
     needs = task.requirements
-    found = {
-        "Environment": needs.environment,
-        "Runtime": needs.runtime_provider,
-        "Network": needs.network,
-        "Actions": ", ".join(needs.tools),
-        "Turns": None if needs.max_turns is None else f"at most {needs.max_turns}",
-        "Time": None if needs.max_seconds is None else f"at most {formats.seconds(needs.max_seconds)}",
-        "Cost": None if needs.max_cost_usd is None else f"at most {formats.money(needs.max_cost_usd)}",
-    }
-    for label, text in found.items():
-        if text:
-            yield Fact(label, Figure(clean(text)))
+    runtime = f", runtime {needs.runtime_provider}" if needs.runtime_provider else ""
+    network = f", network {needs.network}" if needs.network else ""
+    yield clean(f"Environment {needs.environment}{runtime}{network}")
+    limits = [
+        f"{formats.count(needs.max_turns)} turns" if needs.max_turns is not None else "",
+        formats.seconds(needs.max_seconds) if needs.max_seconds is not None else "",
+        formats.money(needs.max_cost_usd) if needs.max_cost_usd is not None else "",
+    ]
+    if any(limits):
+        yield f"At most {', '.join(filter(None, limits))}"
+    if needs.tools:
+        yield clean(f"Actions: {', '.join(needs.tools)}")
 
 
 def _disclosed(manifest: Manifest) -> Iterator[str]:

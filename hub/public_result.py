@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from django.http import Http404
+from django.urls import reverse
 
 from benchmarks.board.parts import Fact
 from benchmarks.board.rows import FigureTexts
@@ -15,7 +16,7 @@ from benchmarks.pages import Crumb, Figure
 from hub.domain.manifest import Manifest, ManifestConfiguration, ManifestResult
 from hub.domain.recompute import ranking, track_of
 from hub.public_board import PublicEntry, PublicState, configuration_of, harness_words, public_board
-from hub.public_links import Links, manifest_href, publication_href
+from hub.public_links import Links, manifest_href, release_href
 from hub.public_notices import notices_of
 from hub.public_pages import (
     CategoryLine,
@@ -79,11 +80,11 @@ class _Page(FigureTexts):
         pinned = manifest_href(self.place, self.published.digest)
         words = PROVENANCE[result.provenance]
         ranked = [rank for rank in ranking(manifest, result.track).values() if rank is not None]
-        home = pinned if self.links.is_pinned else publication_href(self.place)
+        home = pinned if self.links.is_pinned else release_href(self.place, self.record.version)
         return ResultPage(
             crumbs=(
-                Crumb("Hub", "/hub"),
-                Crumb(clean(self.place.title), home),
+                Crumb("Hub", reverse("hub:home")),
+                Crumb(f"{clean(self.place.title)} {manifest.release.version}", home),
                 Crumb(f"{label} on {result.track}"),
             ),
             name=label,
@@ -95,6 +96,7 @@ class _Page(FigureTexts):
             is_ended=result.status != "accepted",
             rank=self.entry.place,
             of=f"of {len(ranked)} ranked" if self.entry.rank is not None else "not ranked",
+            score=self.score(self.entry.overall, ""),
             unit=self.unit,
             interval=self.interval(self.entry.overall, ""),
             range_low=self._text(self.low),
@@ -147,7 +149,6 @@ class _Page(FigureTexts):
 
     def _figures(self) -> Iterator[Fact]:
         row, result = self.entry.overall, self.result
-        yield Fact("Score", self.score(row, "#tasks"))
         yield Fact("Success", self.success(row, "#tasks"))
         if self.entry.consistency.pass_hat is not None:
             k = self.entry.consistency.k

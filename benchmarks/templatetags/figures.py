@@ -110,7 +110,7 @@ def _cell(figure: Figure) -> str:
 
 def _label_cell(figure: Figure) -> str:
     label = _linked(figure.text, figure.href)
-    return f'<td title="{escape(figure.title)}"><span class="badge">{label}</span></td>'
+    return f'<td title="{escape(figure.title)}"><span class="badge nowrap">{label}</span></td>'
 
 
 def _note(text: str) -> str:
