@@ -18,6 +18,7 @@ from benchmarks.pages import Crumb, Figure
 from hub.citation import citation_of
 from hub.domain.manifest import Manifest, ManifestResult, ManifestTask
 from hub.domain.times import parse_time
+from hub.domain.words import counted
 from hub.public_board import PublicBoard, PublicState, chosen_track, public_board, public_table
 from hub.public_history import record_row
 from hub.public_links import (
@@ -192,9 +193,10 @@ def _measured(manifest: Manifest) -> Iterator[Fact]:
     attempts = sum(sum(result.outcomes.values()) for result in accepted)
     jobs = {job for result in accepted for job in result.reproducibility.evaluation_ids}
     models = sorted({clean(use.model) for found in manifest.configurations for use in found.models_used})
-    yield Fact("Results", Figure(formats.count(len(accepted)), note=f"on {len(manifest.tracks)} tracks"))
+    tracks = counted(len(manifest.tracks), "track")
+    yield Fact("Results", Figure(formats.count(len(accepted)), note=f"on {tracks}"))
     yield Fact("Tasks", Figure(formats.count(len(manifest.tasks))))
-    yield Fact("Attempts", Figure(formats.count(attempts), note=f"from {formats.count(len(jobs))} Jobs"))
+    yield Fact("Attempts", Figure(formats.count(attempts), note=f"from {counted(len(jobs), 'Job')}"))
     yield Fact("Evaluated", Figure(evaluated_words(accepted)))
     if models:
         yield Fact("Models that answered", Figure(", ".join(models[:_MOST_MODELS])))
@@ -343,8 +345,7 @@ def _stored_facts(
 
 def _summary(manifest: Manifest, title: str) -> str:
     accepted = [result for result in manifest.results if result.status == "accepted"]
-    many = "" if len(accepted) == 1 else "s"
-    tasks = len(manifest.tasks)
-    what = f"{title} {manifest.release.version}: {len(accepted)} published result{many} on {tasks} Tasks."
+    results, tasks = counted(len(accepted), "published result"), counted(len(manifest.tasks), "Task")
+    what = f"{title} {manifest.release.version}: {results} on {tasks}."
     about = clean(manifest.about.description)
     return f"{what} {about}".strip()

@@ -147,14 +147,17 @@ _TERMINAL_CODE = re.compile(
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and hyperlinks
     r"|\x1b[@-Z\\^_]"
 )
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 
 def clean_text(text: str) -> str:
     """Outside text without terminal codes, and with every other hidden control made visible.
 
     Line ends become "\\n". Direction overrides show as "⟨U+202E⟩", control characters as their
-    pictures ("␀"), lone surrogates as U+FFFD. The result is still to be escaped for HTML.
+    pictures ("␀"), lone surrogates as U+FFFD. What is left may stand in XML, too. The result is still to be
+    escaped.
     """
     text = _TERMINAL_CODE.sub("", text.replace("\r\n", "\n"))
     return _HIDDEN.sub(lambda match: _visible(ord(match.group())), text)

@@ -18,6 +18,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from hub.domain.assemble import assemble
+from hub.models import Manifest, ManifestRecord
 from jobs.models import ImportRun, Job, Trial
 from plural_site.accounts.actions import (
     create_api_key,
@@ -38,9 +40,11 @@ from plural_site.accounts.models import (
     ProjectRole,
     User,
 )
-from tests.access import settings_addresses
+from tests.access import public_addresses, settings_addresses
 from tests.builders import BenchmarkSpec, make_job, track
+from tests.domain.hub.made import MADE
 from tests.importing import bring
+from tests.publishing import frozen
 
 if TYPE_CHECKING:
     from tests.conftest import ClientAs
@@ -223,6 +227,10 @@ MATRIX = {
         dict.fromkeys(PEOPLE, NO_METHOD),
     ),
 }
+MATRIX |= {
+    pattern: address(path, ANYONE, dict.fromkeys(PEOPLE, NO_METHOD))
+    for pattern, path in public_addresses.ADDRESSES.items()
+}
 MATRIX |= {pattern: Address(*entry) for pattern, entry in settings_addresses.ADDRESSES.items()}
 IGNORED = {"api/v1/"}
 """Root of the API, which only names addresses within Python and answers 404."""
@@ -246,6 +254,7 @@ def filled(path: str, project: Project) -> str:
         "account_key": _first(ApiKey.objects.filter(account__slug="acme")),
         "invitation": _first(Invitation.objects.filter(project=project)),
         "key": _first(ApiKey.objects.filter(project=project)),
+        "digest": Manifest.objects.values_list("digest", flat=True).first(),
         "run": _first(ImportRun.objects.filter(project=project)),
         "member": _first(User.objects.filter(name="Cy")),
         "owner": _first(User.objects.filter(name="Ann")),
@@ -288,6 +297,11 @@ def organization(project: Project, ann: User, ben: User) -> Account:
 
 
 @pytest.fixture
+def published(db: None) -> ManifestRecord:
+    return frozen(assemble(**MADE))
+
+
+@pytest.fixture
 def with_job(project: Project, tmp_path: Path) -> Path:
     folder = make_job(tmp_path / "one", benchmark=BenchmarkSpec(tracks=(track(),)), track_id="open")
     bring(project, folder)
@@ -308,6 +322,7 @@ def test_every_address_is_listed() -> None:
 
 def test_everybody_gets_what_they_may_see(
     with_job: Path,
+    published: ManifestRecord,
     project: Project,
     organization: Account,
     people: dict[str, User | None],
