@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.pages import Crumb, Figure
-from hub.domain.manifest import Manifest
+from hub.public_pages import PublicationPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,8 @@ class CheckPage:
     open_findings: int
     scanned: str
     raw: str
-    reader: Manifest | None
+    reader: PublicationPage | None
+    """As it will stand on the Hub."""
     size: str
     reference: str
     digest: str

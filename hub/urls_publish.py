@@ -20,6 +20,11 @@ urlpatterns = [
         name="publish-done",
     ),
     path(
+        "projects/<slug:project>/benchmarks/<slug:slug>/publish/check/reader",
+        views_publish.reader,
+        name="publish-reader",
+    ),
+    path(
         "projects/<slug:project>/benchmarks/<slug:slug>/publish/<slug:name>",
         views_publish.step,
         name="publish-step",

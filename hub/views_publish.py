@@ -12,10 +12,11 @@ from benchmarks.selectors import find_benchmark
 from hub import drafts
 from hub.done_page import done_page, is_published
 from hub.models import Draft
+from hub.public_board import PublicState
 from hub.publish_overview import publish_page
 from hub.publish_pages import FieldError
 from hub.wizard import BY_NAME, STEPS, DraftView, step_href
-from hub.wizard_check import check_page, freeze, settle_finding
+from hub.wizard_check import READER, check_page, freeze, settle_finding
 from hub.wizard_disclosure import disclosure_answer, disclosure_page
 from hub.wizard_release import chosen_release, release_page
 from hub.wizard_results import ResultsStep
@@ -24,6 +25,7 @@ from plural_site.accounts.access import Need, SignedInRequest, can, project_for
 from plural_site.accounts.frame import Frame, QuestionPage
 from plural_site.accounts.handling import say
 from plural_site.accounts.kept import keeps_what_was_sent
+from plural_site.http import render_page
 
 read_or_send = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -79,6 +81,20 @@ def step(request: SignedInRequest, project: str, slug: str, name: str) -> HttpRe
     except drafts.DraftChanged as changed:
         fresh = _draft_view(request, project, slug)
         return _show(request, fresh, name, [FieldError("", str(changed))], status=409)
+
+
+@require_safe
+def reader(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
+    """The preview as it will stand on the Hub, or the part of it that its board swaps."""
+    try:
+        view = _draft_view(request, project, slug)
+    except Draft.DoesNotExist:
+        return redirect("hub:publish", project)
+    if BY_NAME["check"].number > view.draft.reached:
+        return redirect(view.href(STEPS[view.draft.reached - 1].name))
+    page = check_page(view, READER, state=PublicState.parse(request.GET))
+    context = {"project": view.project, "page": page}
+    return render_page(request, "hub/publish_check.html", "hub/_publish_board.html", context)
 
 
 @require_safe

@@ -15,6 +15,11 @@ from hub.domain.disclosure import private_kinds, public_items
 from hub.domain.leaks import Finding, Waiver
 from hub.domain.stored import reference_of
 from hub.private_facts import private_facts
+from hub.public_board import PublicState
+from hub.public_links import Links
+from hub.public_pages import PublicationPage
+from hub.public_publication import manifest_page
+from hub.public_read import read_published
 from hub.publish_pages import Answer, ChangeRow, CheckPage, CheckTab, FieldError, FindingRow, Shown
 from hub.redaction import can_redact
 from hub.wizard import STEPS, DraftView
@@ -22,13 +27,19 @@ from plural_site import formats
 from plural_site.accounts.models import User
 
 STEP = STEPS[4]
-TABS = {"": "What changes", "reader": "As a reader sees it", "raw": "Raw manifest", "findings": "Findings"}
+READER = "reader"
+TABS = {"": "What changes", READER: "As a reader sees it", "raw": "Raw manifest", "findings": "Findings"}
 LONGEST_REASON = 500
 SIGNS = {"added": "+ added", "removed": "− removed", "changed": "changed"}
 
 
-def check_page(view: DraftView, tab: str, errors: Sequence[FieldError] = ()) -> CheckPage:
-    """Makes the preview where there is none, or where it is old or something behind it has moved."""
+def check_page(
+    view: DraftView, tab: str, errors: Sequence[FieldError] = (), state: PublicState | None = None
+) -> CheckPage:
+    """Makes the preview where there is none, or where it is old or something behind it has moved.
+
+    `state` is that of the board that a reader will see.
+    """
     shown_before = view.draft.candidate_digest
     try:
         checked = freezing.preview(view)
@@ -39,7 +50,8 @@ def check_page(view: DraftView, tab: str, errors: Sequence[FieldError] = ()) -> 
         "What would be published is not what was shown last: something behind it moved, or a day has passed. "
         "This is the new preview."
     ]
-    return _Page(view, checked, tab if tab in TABS else "").page(errors, notices if moved else [])
+    page = _Page(view, checked, tab if tab in TABS else "", state or PublicState())
+    return page.page(errors, notices if moved else [])
 
 
 def settle_finding(view: DraftView, actor: User, *, seen: int, data: Mapping[str, str]) -> FieldError | None:
@@ -74,8 +86,8 @@ def freeze(view: DraftView, actor: User, *, seen: int, digest: str) -> str | Fie
 
 
 class _Page:
-    def __init__(self, view: DraftView, checked: Checked, tab: str) -> None:
-        self.view, self.checked, self.tab = view, checked, tab
+    def __init__(self, view: DraftView, checked: Checked, tab: str, state: PublicState) -> None:
+        self.view, self.checked, self.tab, self.state = view, checked, tab, state
         self.manifest, self.base = checked.manifest, checked.candidate.base
 
     def page(self, errors: Sequence[FieldError], notices: Sequence[str]) -> CheckPage:
@@ -94,12 +106,7 @@ class _Page:
             frame=view.frame(STEP, errors, notices),
             tab=self.tab,
             tabs=tuple(
-                CheckTab(
-                    label,
-                    details.get(key, ""),
-                    f"{view.href('check')}{f'?tab={key}' if key else ''}",
-                    key == self.tab,
-                )
+                CheckTab(label, details.get(key, ""), self._href(key), key == self.tab)
                 for key, label in TABS.items()
             ),
             answers=tuple(self._answers()),
@@ -115,7 +122,7 @@ class _Page:
             scanned=f"Scanned all {formats.count(len(checked.body))} bytes for secrets, machine paths, "
             "e-mail addresses and overlap with what stays private.",
             raw=checked.body.decode() if self.tab == "raw" else "",
-            reader=self.manifest if self.tab == "reader" else None,
+            reader=self._reader() if self.tab == READER else None,
             size=size,
             reference=reference_of(self.manifest, checked.digest),
             digest=checked.digest,
@@ -123,6 +130,13 @@ class _Page:
             hindrance=freezing.hindrance_of(view, checked),
             is_withdrawal=self.manifest.status == "withdrawn",
         )
+
+    def _href(self, tab: str) -> str:
+        return f"{self.view.href('check')}{'/reader' if tab == READER else f'?tab={tab}' if tab else ''}"
+
+    def _reader(self) -> PublicationPage:
+        published = read_published(self.checked.body, self.checked.digest)
+        return manifest_page(published, Links(self._href(READER)), self.state)
 
     def _compared(self) -> str:
         head = self.view.head

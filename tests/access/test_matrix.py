@@ -188,6 +188,9 @@ MATRIX = {
         f"/{IN_PROJECT}/benchmarks/{{slug}}/publish/done/sha256:00",
         {"anonymous": SIGN_IN} | dict.fromkeys(PEOPLE[1:], ABSENT),  # nothing is published
     ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/publish/check/reader": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/publish/check/reader", PUBLISHERS
+    ),
     "projects/<slug:project>/benchmarks/<slug:slug>/publish/<slug:name>": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}/publish/release",
         PUBLISHERS,
