@@ -21,7 +21,7 @@ from operator import add, mul
 from hub.domain.leaks.phrases import Phrases
 from hub.domain.leaks.private_units import MOST_SHORT_WORDS, Unit, units
 from hub.domain.leaks.types import PrivateMaterial
-from hub.domain.leaks.words import Word, plain_words, weight, words_in
+from hub.domain.leaks.words import BREAKS, Word, plain_words, weight, words_in
 
 SMALLEST_CHARACTERS, SMALLEST_WORDS = 12, 3
 DEEPEST_WORDS = 6
@@ -40,6 +40,15 @@ class Overlap:
     end: int
     value: str
     sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequence:
+    """A private value as ids of published words, `UNKNOWN` for others and `BREAK` between its pieces."""
+
+    ids: array[int]
+    source: int
+    is_value: bool
 
 
 @dataclass(slots=True)
@@ -88,11 +97,12 @@ class Overlaps:
         self.names: dict[str, int] = {}
         """Public names that are private values too, with their sources."""
         published = {text: self._known_words(text) for text in texts}
-        sequences = [(unit, self._sequence(unit)) for unit in units(private)] if self._ids else []
+        self._ids_and_breaks = {**self._ids, **dict.fromkeys(BREAKS, BREAK)}
+        sequences = [self._sequence(unit) for unit in units(private)] if self._ids else []
         self._size = len(self._ids) + 1
         self._grow(published.values(), self._shared_pairs(published.values(), sequences))
-        for unit, sequence in sequences:
-            self._mark(unit, sequence)
+        for sequence in sequences:
+            self._mark(sequence)
 
     def source_names(self, sources: int) -> tuple[str, ...]:
         return tuple(name for index, name in enumerate(self._lists) if sources >> index & 1)
@@ -103,16 +113,16 @@ class Overlaps:
         ids = self._ids
         return array("i", [ids.setdefault(word, len(ids) + 1) for word in plain_words(text)])
 
-    def _sequence(self, unit: Unit) -> array[int]:
+    def _sequence(self, unit: Unit) -> _Sequence:
         """Ids of the unit's words; the values that have no place in the tree are noted on the way."""
-        words = tuple(token for token in unit.tokens if token[0].isalnum())
-        if unit.is_value and words:
+        if unit.is_value and len(unit.tokens) <= 2 * LONGEST_VALUE:
+            words = tuple(token for token in unit.tokens if token not in BREAKS)
             if (name := self._public.whole_names.get(words)) is not None:
                 self.names[name] = self.names.get(name, 0) | 1 << unit.source
-            elif len(words) <= LONGEST_VALUE:
+            elif words:
                 self._note_glued(words, unit.source)
-        get = self._ids.get
-        return array("i", [get(token) or (UNKNOWN if token[0].isalnum() else BREAK) for token in unit.tokens])
+        ids = array("i", map(self._ids_and_breaks.get, unit.tokens, repeat(UNKNOWN)))
+        return _Sequence(ids, unit.source, unit.is_value)
 
     def _note_glued(self, words: tuple[str, ...], source: int) -> None:
         glued = "".join(words)
@@ -124,15 +134,15 @@ class Overlaps:
         return map(add, map(mul, words, repeat(self._size)), words[1:])
 
     def _shared_pairs(
-        self, published: Iterable[array[int]], sequences: list[tuple[Unit, array[int]]]
+        self, published: Iterable[array[int]], sequences: list[_Sequence]
     ) -> set[int]:
         """Pairs of neighbouring words that stand in both."""
         pairs: set[int] = set()
         for words in published:
             pairs.update(self._pairs(words))
         shared: set[int] = set()
-        for _, sequence in sequences:
-            shared.update(pairs.intersection(self._pairs([word for word in sequence if word != BREAK])))
+        for sequence in sequences:
+            shared.update(pairs.intersection(self._pairs([word for word in sequence.ids if word != BREAK])))
         return shared
 
     def _grow(self, published: Iterable[array[int]], shared: set[int]) -> None:
@@ -154,15 +164,15 @@ class Overlaps:
                     if index + 1 == len(words) or words[index] * size + words[index + 1] not in shared:
                         break
 
-    def _mark(self, unit: Unit, sequence: array[int]) -> None:
+    def _mark(self, unit: _Sequence) -> None:
         size, following, flags, sources = self._size, self._next, self._flags, self._sources
-        words = [word for word in sequence if word != BREAK]
+        words = [word for word in unit.ids if word != BREAK]
         is_short = unit.is_value and len(words) <= MOST_SHORT_WORDS
         basic = PART | SHORT if is_short else PART
         source = 1 << unit.source
         if unit.is_value and DEEPEST_WORDS <= len(words) <= LONGEST_VALUE and UNKNOWN not in words:
             self._long_values.add(tuple(words), source)
-        breaks = _breaks(sequence)
+        breaks = _breaks(unit.ids)
         last = len(words)
         for first, word in enumerate(words):
             node = following.get(word, 0) if word else 0
@@ -216,7 +226,7 @@ class Overlaps:
                     best, sources = index, self._sources[node]
             if best >= 0:
                 yield _Run(first, best, sources)
-            for length, of_value in self._long_values.at(ids, first):
+            for length, of_value in self._long_values.at(ids, first) if ids[first] in self._long_values else ():
                 if cover.tells_enough(first, first + length - 1, VALUE):
                     yield _Run(first, first + length - 1, of_value)
 
@@ -293,7 +303,7 @@ class _Cover:
 
 def _covered(words: Sequence[str], phrases: Phrases[str]) -> list[bool]:
     covered = [False] * len(words)
-    for index in range(len(words)):
-        for length, _ in phrases.at(words, index):
+    for index, word in enumerate(words):
+        for length, _ in phrases.at(words, index) if word in phrases else ():
             covered[index : index + length] = [True] * length
     return covered

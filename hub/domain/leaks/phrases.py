@@ -15,6 +15,10 @@ class Phrases(Generic[Token]):
     def __init__(self) -> None:
         self._by_first: dict[Token, dict[int, dict[tuple[Token, ...], int]]] = defaultdict(dict)
 
+    def __contains__(self, first: Token) -> bool:
+        """Whether any phrase begins with `first`."""
+        return first in self._by_first
+
     def add(self, phrase: tuple[Token, ...], sources: int = 0) -> None:
         """`sources` is a set of bits, united for a phrase that is added again."""
         if phrase:

@@ -28,6 +28,9 @@ SMALLEST = 5
 """Characters; `/root` is the shortest thing found."""
 WHOLE_ENCODINGS = frozenset({"base64", "hexadecimal"})
 NEIGHBOURS = 8
+MOST_FOUND = 200
+"""Findings told of one text."""
+TOO_MUCH = f"more than {MOST_FOUND} findings in one text"
 ACROSS_LINES = frozenset({"secret", "private_key", "password", "private"})
 """Groups that are looked for where line breaks were taken out; two words put together make no address."""
 
@@ -155,6 +158,8 @@ def _settled(place: Place, found: Sequence[Found]) -> list[Found]:
         return list(found)
     kept: list[Found] = []
     for one in sorted(found, key=_first):
+        if len(kept) == MOST_FOUND:
+            return [*kept, Found("unchecked", (0, len(place.text)), place.text, TOO_MUCH)]
         if not any(_tells_all(other, one) for other in kept):
             kept.append(one)
     return kept

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 TOKEN = re.compile(
-    r"[^\W_]+(?:['\u2019][^\W_]+)*|[\n\r\"`<>=|(){}\[\]\u2018\u201c\u201d]+|[.;:!?]+(?=\s|\Z)|(?<!\w)'|'(?!\w)"
+    r"[^\W_]+(?:['\u2019][^\W_]+)*|[\n\r\"`<>=|(){}\[\]\u2018\u201c\u201d]|[.;:!?](?=\s|\Z)|(?<!\w)'|'(?!\w)"
 )
 """A word, or what ends one piece of a text and begins another: line, sentence, quotation, field."""
+
+
+BREAKS = "\n\r\"`<>=|(){}[]\u2018\u201c\u201d.;:!?'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ FUNCTION_WORDS = frozenset(_FUNCTION.split())
 COMMON_WORDS = frozenset(_COMMON.split())
 
 
+@lru_cache(maxsize=50_000)
 def weight(word: str) -> int:
     """How much `word` tells: 0 for words of grammar, 1 for common ones, 2 for others, 3 for codes and numbers
     of four digits or more."""
