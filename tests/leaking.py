@@ -56,16 +56,25 @@ def _part(part: str, chance: random.Random) -> str:
         return base64.b64encode(f"svc:{_part('{p:12}', chance)}".encode()).decode()
     if match[1] == "p":  # a password: of every sort of character, first a letter
         signs = [chance.choice(ALPHABETS["p"]) for _ in range(int(match[2]) - 3)]
-        return chance.choice(string.ascii_lowercase) + "".join(signs) + chance.choice("!#*") + chance.choice("123456789")
+        return (
+            chance.choice(string.ascii_lowercase)
+            + "".join(signs)
+            + chance.choice("!#*")
+            + chance.choice("123456789")
+        )
     return "".join(chance.choices(ALPHABETS[match[1]], k=int(match[2])))
 
 
 def planted() -> list[Sample]:
-    return [Sample(line["kind"], tuple(line["form"]), line.get("name", "")) for line in _lines("planted.jsonl")]
+    return [
+        Sample(line["kind"], tuple(line["form"]), line.get("name", "")) for line in _lines("planted.jsonl")
+    ]
 
 
 def look_alikes() -> list[Sample]:
-    return [Sample(line["why"], tuple(line["form"]), line.get("name", "")) for line in _lines("look_alikes.jsonl")]
+    return [
+        Sample(line["why"], tuple(line["form"]), line.get("name", "")) for line in _lines("look_alikes.jsonl")
+    ]
 
 
 def _lines(name: str) -> Iterator[dict[str, Any]]:
@@ -92,10 +101,14 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "JSON": _escaped,
     "JSON in JSON": lambda text: _escaped(_escaped(text)),
     "JSON three times": lambda text: _escaped(_escaped(_escaped(text))),
-    "unicode escapes": lambda text: "".join(f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else sign for sign in text),
+    "unicode escapes": lambda text: "".join(
+        f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else sign for sign in text
+    ),
     "\\x escapes": lambda text: "".join(f"\\x{byte:02x}" for byte in text.encode("latin-1", "replace")),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "base64 unpadded in words": lambda text: f"see {base64.b64encode(text.encode()).decode().rstrip('=')} here",
+    "base64 unpadded in words": lambda text: (
+        f"see {base64.b64encode(text.encode()).decode().rstrip('=')} here"
+    ),
     "base64 URL-safe": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
     "base64 of a sentence": lambda text: base64.b64encode(f"please use {text} for it".encode()).decode(),
     "base64 after other letters": lambda text: "run/" + base64.b64encode(text.encode()).decode(),
@@ -111,8 +124,8 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "hexadecimal": lambda text: text.encode().hex(),
     "hexadecimal with spaces": lambda text: text.encode().hex(" "),
     "HTML entities": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
-    "HTML escaped": lambda text: html.escape(text),
-    "zero-width characters": lambda text: "\u200b".join(text),
+    "HTML escaped": html.escape,
+    "zero-width characters": "\u200b".join,
     "soft hyphens": lambda text: text[:5] + "\u00ad" + text[5:9] + "\u2060" + text[9:],
     "full-width characters": lambda text: "".join(
         chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text
@@ -133,7 +146,12 @@ def manifest_with(text: str, *, name: str = "", in_key: bool = False) -> bytes:
         applicability[name] = text
     document = {
         "schema_version": "plural.benchmark-publication/1",
-        "about": {"purpose": "Measures refund policy reading.", "description": "" if in_key or name else text},
+        "about": {
+            "purpose": "Measures refund policy reading.",
+            "description": "" if in_key or name else text,
+        },
         "tasks": [{"id": f"sha256:{'ab' * 32}", "name": "desk-first", "applicability": applicability}],
     }
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode("utf-8", "surrogatepass")
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode(
+        "utf-8", "surrogatepass"
+    )

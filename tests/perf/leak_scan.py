@@ -2,8 +2,8 @@
 
     python tests/perf/leak_scan.py [--manifest MB] [--private MB] [--seed N]
 
-Prints the time by the clock and of the processor, the peak of memory and a count of findings for each case. The manifest's figures are for
-structure like a real one's (Tasks, results with a row for each Task), and for nothing but prose.
+Prints for each case the time by the clock and of the processor, the peak of memory so far and how much was
+found. The manifests are built like real ones (Tasks, results with a row for each Task); one is only prose.
 """
 
 # ruff: noqa: T201, S311
@@ -31,34 +31,6 @@ VOCABULARY = 20_000
 ZIPF = list(accumulate(1 / (rank + 2) for rank in range(VOCABULARY)))
 CONSONANTS, VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 PLANTED = "the voucher for late parcels is MAPLE 7731 LANTERN"
-SLOW_TEXTS: dict[str, Callable[[int], str]] = {
-    "one letter": lambda size: "a" * size,
-    "spaces": lambda size: " " * size,
-    "line breaks": lambda size: "\n" * size,
-    "lines of spaces": lambda size: (" " * 90 + "\n") * (size // 91),
-    "at signs": lambda size: "a@" * (size // 2),
-    "dotted names after at signs": lambda size: "@" + "a." * (size // 2),
-    "slashes": lambda size: "/" * size,
-    "homes": lambda size: "/home/" * (size // 6),
-    "backslashes": lambda size: "\\" * size,
-    "passwords": lambda size: "password=" * (size // 9),
-    "names of secrets": lambda size: "token" * (size // 5),
-    "addresses": lambda size: "https://a:" * (size // 10),
-    "begins of keys": lambda size: "-----BEGIN PRIVATE KEY-----" * (size // 27),
-    "marks of keys": lambda size: "sk-" * (size // 3),
-    "AWS key IDs": lambda size: ("AKIA" + "ABCDEFGHIJKLMNOP") * (size // 20),
-    "JWT heads": lambda size: "eyJhbGciOiJIUzI1NiJ9." * (size // 21),
-    "percents": lambda size: "%25" * (size // 3),
-    "percents of percents": lambda size: "%" + "25" * (size // 2),
-    "entities": lambda size: "&amp;" * (size // 5),
-    "hexadecimal": lambda size: "61" * (size // 2),
-    "base64 of base64": lambda size: nested(size),
-    "zero-width characters": lambda size: "\u200b" * size,
-    "escapes of everything": lambda size: "\\u0061" * (size // 6),
-    "escaped many times": lambda size: escaped(size),
-    "a bomb": lambda size: bomb(size),
-    "random letters": lambda size: "".join(random.Random(1).choices("abcXYZ019/+=-_ \n\\%", k=size)),
-}
 
 
 def nested(size: int) -> str:
@@ -82,9 +54,42 @@ def bomb(size: int) -> str:
     return " ".join([one] * max(1, size // len(one)))
 
 
+SLOW_TEXTS: dict[str, Callable[[int], str]] = {
+    "one letter": lambda size: "a" * size,
+    "spaces": lambda size: " " * size,
+    "line breaks": lambda size: "\n" * size,
+    "lines of spaces": lambda size: (" " * 90 + "\n") * (size // 91),
+    "at signs": lambda size: "a@" * (size // 2),
+    "dotted names after at signs": lambda size: "@" + "a." * (size // 2),
+    "slashes": lambda size: "/" * size,
+    "homes": lambda size: "/home/" * (size // 6),
+    "backslashes": lambda size: "\\" * size,
+    "passwords": lambda size: "password=" * (size // 9),
+    "names of secrets": lambda size: "token" * (size // 5),
+    "addresses": lambda size: "https://a:" * (size // 10),
+    "begins of keys": lambda size: "-----BEGIN PRIVATE KEY-----" * (size // 27),
+    "marks of keys": lambda size: "sk-" * (size // 3),
+    "AWS key IDs": lambda size: ("AKIA" + "ABCDEFGHIJKLMNOP") * (size // 20),
+    "JWT heads": lambda size: "eyJhbGciOiJIUzI1NiJ9." * (size // 21),
+    "percents": lambda size: "%25" * (size // 3),
+    "percents of percents": lambda size: "%" + "25" * (size // 2),
+    "entities": lambda size: "&amp;" * (size // 5),
+    "hexadecimal": lambda size: "61" * (size // 2),
+    "base64 of base64": nested,
+    "zero-width characters": lambda size: "\u200b" * size,
+    "escapes of everything": lambda size: "\\u0061" * (size // 6),
+    "escaped many times": escaped,
+    "a bomb": bomb,
+    "random letters": lambda size: "".join(random.Random(1).choices("abcXYZ019/+=-_ \n\\%", k=size)),
+}
+
+
 def vocabulary(chance: random.Random) -> list[str]:
     return [
-        "".join(chance.choice(CONSONANTS) + chance.choice(VOWELS) for _ in range(chance.choice((1, 2, 2, 3, 3, 4))))
+        "".join(
+            chance.choice(CONSONANTS) + chance.choice(VOWELS)
+            for _ in range(chance.choice((1, 2, 2, 3, 3, 4)))
+        )
         for _ in range(VOCABULARY)
     ]
 
@@ -103,13 +108,21 @@ def manifest(chance: random.Random, words: list[str], size: int) -> bytes:
 
     count = max(10, size // 20_000)
     tasks = [
-        {"id": digest(), "name": f"support-{index}", "description": prose(chance, words, 300), "version": "1.0.0"}
+        {
+            "id": digest(),
+            "name": f"support-{index}",
+            "description": prose(chance, words, 300),
+            "version": "1.0.0",
+        }
         for index in range(count)
     ]
     results = []
     while len(results) * count * 190 < size - count * 450:
         figures = {"attempts": 4, "agent_failures": 0, "infrastructure_errors": 0, "successes": 2, "valid": 4}
-        rows = [{"task_id": task["id"], "score": chance.random(), "success_rate": 0.5, **figures} for task in tasks]
+        rows = [
+            {"task_id": task["id"], "score": chance.random(), "success_rate": 0.5, **figures}
+            for task in tasks
+        ]
         results.append({"id": f"res_{len(results)}", "configuration": digest(), "tasks": rows})
     about = {"description": prose(chance, words, 5000), "purpose": f"Refunds: {PLANTED}."}
     return json.dumps({"about": about, "tasks": tasks, "results": results}).encode()
@@ -133,7 +146,8 @@ def measured(title: str, body: bytes, private: PrivateMaterial, names: tuple[str
     size = len(body) / MEGABYTE
     print(
         f"{title:34} {size:6.1f} MB {seconds:7.2f} s ({worked:.2f} s of CPU) {peak:6.0f} MB of memory"
-        f" {len(findings):6} findings", flush=True,
+        f" {len(findings):6} findings",
+        flush=True,
     )
 
 
@@ -151,7 +165,11 @@ def main() -> None:
     names = tuple(f"support-{index}" for index in range(1000))
     measured("a manifest", manifest(chance, words, size), private, names)
     measured("a manifest of other words", manifest(chance, other, size), private, names)
-    measured("nothing but prose", json.dumps([prose(chance, words, size // 100) for _ in range(100)]).encode(), private)
+    measured(
+        "nothing but prose",
+        json.dumps([prose(chance, words, size // 100) for _ in range(100)]).encode(),
+        private,
+    )
     for title, made in SLOW_TEXTS.items():
         measured(title, json.dumps({"about": made(int(options.slow * MEGABYTE))}).encode(), PrivateMaterial())
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hub.domain.leaks.hits import Hit, positions
 from hub.domain.leaks.randomness import NUMBERS_ONLY, UUID, is_placeholder, looks_random, turns
 
-PASSWORD_NAMES = r"pass(?:word|wd|phrase|code)|pwd"
-SECRET_NAMES = (
+NAMES_OF_PASSWORDS = r"pass(?:word|wd|phrase|code)|pwd"
+NAMES_OF_SECRETS = (
     r"secret|token|api[ _-]?key|apikey|access[ _-]?key|private[ _-]?key|account[ _-]?key|auth[ _-]?key"
     r"|signing[ _-]?key|encryption[ _-]?key|master[ _-]?key|license[ _-]?key|credentials?|authorization"
     r"|connection[ _-]?string|session[ _-]?id|cookie"
@@ -19,15 +19,15 @@ NOT_NAMES = re.compile(
 )
 """Ends of names whose values are about a secret and not the secret: `token_count`, `secret_name`."""
 ASSIGNMENT = re.compile(
-    rf"(?P<name>{PASSWORD_NAMES}|{SECRET_NAMES})(?P<rest>[A-Za-z0-9_-]{{0,24}})"
+    rf"(?P<name>{NAMES_OF_PASSWORDS}|{NAMES_OF_SECRETS})(?P<rest>[A-Za-z0-9_-]{{0,24}})"
     r"[\"'`\]]{0,2}[ \t]{0,4}(?:=>|:=|==|=|:|\bis\b)[ \t\r\n]{0,4}(?P<open>[\"'`(\[]{0,2})"
     r"(?P<value>[^\s\"'`,;<>()\[\]{}]{6,400})",
     re.I | re.ASCII,
 )
 NAMED = re.compile(
-    rf"(?:^|[^a-z])(?:{PASSWORD_NAMES}|{SECRET_NAMES}|auth|key)(?:s|[^a-z]|$)", re.I | re.ASCII
+    rf"(?:^|[^a-z])(?:{NAMES_OF_PASSWORDS}|{NAMES_OF_SECRETS}|auth|key)(?:s|[^a-z]|$)", re.I | re.ASCII
 )
-IS_PASSWORD = re.compile(PASSWORD_NAMES, re.I)
+IS_PASSWORD = re.compile(NAMES_OF_PASSWORDS, re.I)
 BROAD_NAME = re.compile(r"(?:^|[^a-z])(?:auth|key)s?$", re.I)
 USERINFO = re.compile(r"[^\s/?#@\"'<>\\]{0,200}")
 PASSWORD_IN_ADDRESS = re.compile(r"[^\s:/@\"'<>]{0,100}:([^\s@\"'<>]{1,200})@[\w\[.-]", re.ASCII)

@@ -41,7 +41,10 @@ BEFORE_BREAK = re.compile(r"(?:[\"'`][ \t]{0,4}[+.\\&]?|\\)\Z")
 AFTER_BREAK = re.compile(r"(?:[+.&]?[ \t]{0,4}[\"'`]|(?:[>#*|]|//)[ \t]{1,4})")
 
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-HEX = re.compile(r"(?:[0-9a-fA-F]{2}){12,}|[0-9a-fA-F]{2}(?:[ :,-][0-9a-fA-F]{2}){11,}|0x[0-9a-fA-F]{2}(?:[ ,]{1,2}0x[0-9a-fA-F]{2}){7,}")
+HEX = re.compile(
+    r"(?:[0-9a-fA-F]{2}){12,}|[0-9a-fA-F]{2}(?:[ :,-][0-9a-fA-F]{2}){11,}"
+    r"|0x[0-9a-fA-F]{2}(?:[ ,]{1,2}0x[0-9a-fA-F]{2}){7,}"
+)
 HEX_PREFIX = re.compile(r"0x|[^0-9a-fA-F]")
 TO_STANDARD = str.maketrans("-_", "+/")
 READABLE = re.compile(r"[\t\n\r\x20-\x7e\u00a0-\ufffc\U00010000-\U0010ffff]{8,}")

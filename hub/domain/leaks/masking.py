@@ -34,7 +34,9 @@ def context(text: str, span: Span, hidden: list[Span]) -> str:
     before = _without(text, max(0, start - AROUND), start, hidden)
     after = _without(text, end, min(len(text), end + AROUND), hidden)
     cut = "…" if start > AROUND else ""
-    return _on_one_line(f"{cut}{before}{masked(text[start:end])}{after}{'…' if end + AROUND < len(text) else ''}")
+    return on_one_line(
+        f"{cut}{before}{masked(text[start:end])}{after}{'…' if end + AROUND < len(text) else ''}"
+    )
 
 
 def hide(text: str, hidden: list[Span]) -> str:
@@ -58,5 +60,5 @@ def _without(text: str, start: int, end: int, hidden: list[Span]) -> str:
     return "".join(parts)
 
 
-def _on_one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in " ".join(text.split()))

@@ -1,10 +1,10 @@
 """Where published text repeats private text, from 12 characters or 3 words on.
 
-Words are compared, without case and punctuation. Every run of words that stands in both is looked at, and what
-it must tell depends on what it is in the private material: a whole value (an expected answer, a value of the
-State) always counts; a part of a short value, or a whole line, sentence or quotation of a long text, needs two
-words that mean something; any other part of a long text three, so that "the customer's order" is no finding.
-Names that are public do not count as words of a run, parts of public texts neither.
+Words are compared, without case and punctuation. Every run of words that stands in both is looked at, and
+what it must tell depends on what it is in the private material: a whole value (an expected answer, a value
+of the State) always counts; a part of a short value, or a whole line, sentence or quotation of a long text,
+needs two words that mean something; any other part of a long text three, so that "the customer's order" is no
+finding. Names that are public do not count as words of a run, parts of public texts neither.
 
 Runs of up to six words are looked up in a tree of the published words; a longer one is made of those. So the
 time grows with the length of both, and not with their product.
@@ -126,16 +126,14 @@ class Overlaps:
 
     def _note_glued(self, words: tuple[str, ...], source: int) -> None:
         glued = "".join(words)
-        if len(glued) >= SMALLEST_CHARACTERS and (len(words) > 1 or not glued.isalpha()):
-            if sum(map(weight, words)):
-                self._glued.setdefault(glued[:SMALLEST_CHARACTERS], []).append((glued, source))
+        telling = any(map(weight, words)) and (len(words) > 1 or not glued.isalpha())
+        if len(glued) >= SMALLEST_CHARACTERS and telling:
+            self._glued.setdefault(glued[:SMALLEST_CHARACTERS], []).append((glued, source))
 
     def _pairs(self, words: Sequence[int]) -> Iterable[int]:
         return map(add, map(mul, words, repeat(self._size)), words[1:])
 
-    def _shared_pairs(
-        self, published: Iterable[array[int]], sequences: list[_Sequence]
-    ) -> set[int]:
+    def _shared_pairs(self, published: Iterable[array[int]], sequences: list[_Sequence]) -> set[int]:
         """Pairs of neighbouring words that stand in both."""
         pairs: set[int] = set()
         for words in published:
@@ -226,7 +224,9 @@ class Overlaps:
                     best, sources = index, self._sources[node]
             if best >= 0:
                 yield _Run(first, best, sources)
-            for length, of_value in self._long_values.at(ids, first) if ids[first] in self._long_values else ():
+            for length, of_value in (
+                self._long_values.at(ids, first) if ids[first] in self._long_values else ()
+            ):
                 if cover.tells_enough(first, first + length - 1, VALUE):
                     yield _Run(first, first + length - 1, of_value)
 

@@ -43,12 +43,12 @@ class Members(list[tuple[str, Any]]):
     """A JSON object with every member, also those of one key."""
 
 
-def parsed(body: bytes) -> tuple[Any, bool]:
-    """The document in `body`, and whether it is JSON; otherwise its text."""
+def parsed(body: bytes) -> Any:
+    """The document in `body`, its objects as `Members`; its text where it is no JSON."""
     try:
-        return json.loads(body, object_pairs_hook=Members), True
+        return json.loads(body, object_pairs_hook=Members)
     except (ValueError, RecursionError):
-        return body.decode("utf-8", "replace"), False
+        return body.decode("utf-8", "replace")
 
 
 def places(document: Any) -> Iterator[Place]:
@@ -61,7 +61,9 @@ def places(document: Any) -> Iterator[Place]:
         elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= SMALLEST_NUMBER:
             yield Place(str(value), path, name=name)
         elif isinstance(value, Members):
-            sibling = next((item for key, item in value if key in ("name", "key") and isinstance(item, str)), "")
+            sibling = next(
+                (item for key, item in value if key in ("name", "key") and isinstance(item, str)), ""
+            )
             for key, item in reversed(value):
                 stack.append((item, (*path, key), sibling if key == "value" else key))
             yield from (Place(key, (*path, key), in_key=True) for key, _ in value)

@@ -7,29 +7,29 @@ import re
 from collections import Counter
 
 SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
-HEX = re.compile(r"[0-9a-fA-F]+")
 UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 NUMBERS_ONLY = re.compile(r"[\d.,:/TZ+-]+")
-PLACEHOLDER_WORDS = frozenset(
-    "changeme change-me change_me default dummy example fake hidden invalid key missing mysecret n/a na nil none "
-    "null omitted optional pass passphrase passwd password placeholder private pwd redacted removed required sample "
-    "secret set string test todo token true false undefined unknown unset user username value bytes bearer".split()
-)
+_PLACEHOLDERS = """
+changeme change-me change_me default dummy example fake hidden invalid key missing mysecret n/a na nil
+none null omitted optional pass passphrase passwd password placeholder private pwd redacted removed
+required sample secret set string test todo token true false undefined unknown unset user username value
+bytes bearer
+"""
+PLACEHOLDER_WORDS = frozenset(_PLACEHOLDERS.split())
 PLACEHOLDER_PARTS = re.compile(
-    r"(?i)^(?:your|my|the|insert|enter|replace|put|add|some|an?)[ _-]|^your|example(?:key)?(?:$|[^a-z])|placeholder|redacted"
-    r"|changeme|x{5,}|\*{3,}|\.{3}|…|^(?:xx+|\?+|-+|_+|0+|1234(?:5678?)?)$"
+    r"(?i)^(?:your|my|the|insert|enter|replace|put|add|some|an?)[ _-]|^your|example(?:key)?(?:$|[^a-z])"
+    r"|placeholder|redacted|changeme|x{5,}|\*{3,}|\.{3}|…|^(?:xx+|\?+|-+|_+|0+|1234(?:5678?)?)$"
 )
 REFERENCES = re.compile(
-    r"^(?:\$|%\(|%[A-Za-z_]+%$|<|\{|os\.|process\.|env\b|ENV\b|secrets?\.|vault:|op://|arn:|ssm:|@)"
+    r"^(?:\$[{(]|\$[A-Z_][A-Z0-9_]*$|\$[a-z_]+$|%\(|%[A-Za-z_]+%$|<.*>$|\{\{|\{[\w.]+\}$|os\.|process\.|env\b|ENV\b"
+    r"|secrets?\.|vault:|op://|arn:|ssm:)"
 )
 
 
 def entropy(text: str) -> float:
     """Shannon entropy of the characters of `text`, in bits a character."""
     total = len(text)
-    return (
-        -sum(count / total * math.log2(count / total) for count in Counter(text).values()) if total else 0.0
-    )
+    return -sum(count / total * math.log2(count / total) for count in Counter(text).values())
 
 
 def _classes(text: str) -> str:
@@ -37,14 +37,16 @@ def _classes(text: str) -> str:
 
 
 def turns(text: str) -> float:
-    """Share of neighbouring characters that differ in class (lower, upper, digit): 0.1–0.25 in names, 0.4–0.65
-    in random strings."""
+    """Share of neighbouring characters that differ in class (lower, upper, digit).
+
+    It is 0.1 to 0.25 in names and 0.4 to 0.65 in random strings.
+    """
     kinds = _classes(text)
     return sum(a != b for a, b in zip(kinds, kinds[1:], strict=False)) / max(1, len(kinds) - 1)
 
 
 def looks_random(text: str) -> bool:
-    """Whether `text`, of letters, digits and separators, looks drawn rather than written. Wants 12 or more."""
+    """Whether `text`, of letters, digits and separators, looks drawn and not written. Wants 12 of them."""
     joined = SEPARATORS.sub("", text)
     if len(joined) < 12 or len(set(joined)) < 6:
         return False

@@ -14,31 +14,29 @@ from hub.domain.manifest import (
     PUBLIC_ROUTING_FIELDS,
 )
 
-KEYS = frozenset(
-    """
-    about account_id aggregation agent_failure agent_failures applicability attempt attempts benchmark_id boundary
-    calls categories category completion_rate complete_coverage configuration configuration_hash configurations
-    content_hash cost coverage coverage_required default_view description disclosure eligible environment
-    evaluated_from evaluated_to evaluation_ids examples fallback_models findings forked_from group harness
-    harness_timeout harness_version harnesses high id ineligible_reasons infrastructure_error
-    infrastructure_errors instructions instructions_digest kind label latency license limitations low
-    max_cost_usd max_retries max_seconds max_tokens max_turns measured method metric min_tasks_for_interval model
-    models_used name network outcome outcomes path private_evaluation_material provenance provider
-    public_routing_fields publication published_at publisher purpose release release_content_hash reproducibility
-    requirements results runtime_provider sample_size schema_version score score_range scoring settings slug
-    standard_error status status_reason stop_reason submitted_by success success_rate success_threshold
-    successes supersedes task_hashes task_id task_weights tasks tasks_covered tasks_total taxonomy temperature
-    title tools traces track track_rules_hash tracks unavailable_reason uncertainty unit valid value
-    verifier_findings verifiers version weight
-    """.split()
-)
-IDENTITIES = frozenset(
-    """
-    account_id benchmark_id configuration configuration_hash content_hash evaluated_from evaluated_to
-    evaluation_ids id instructions_digest published_at release_content_hash supersedes task_hashes task_id tasks
-    track_rules_hash
-    """.split()
-)
+_FIELDS = """
+about account_id aggregation agent_failure agent_failures applicability attempt attempts benchmark_id
+boundary calls categories category completion_rate complete_coverage configuration configuration_hash
+configurations content_hash cost coverage coverage_required default_view description disclosure eligible
+environment evaluated_from evaluated_to evaluation_ids examples fallback_models findings forked_from group
+harness harness_timeout harness_version harnesses high id ineligible_reasons infrastructure_error
+infrastructure_errors instructions instructions_digest kind label latency license limitations low
+max_cost_usd max_retries max_seconds max_tokens max_turns measured method metric min_tasks_for_interval
+model models_used name network outcome outcomes path private_evaluation_material provenance provider
+public_routing_fields publication published_at publisher purpose release release_content_hash
+reproducibility requirements results runtime_provider sample_size schema_version score score_range scoring
+settings slug standard_error status status_reason stop_reason submitted_by success success_rate
+success_threshold successes supersedes task_hashes task_id task_weights tasks tasks_covered tasks_total
+taxonomy temperature title tools traces track track_rules_hash tracks unavailable_reason uncertainty unit
+valid value verifier_findings verifiers version weight
+"""
+KEYS = frozenset(_FIELDS.split())
+_IDENTITIES = """
+account_id benchmark_id configuration configuration_hash content_hash evaluated_from evaluated_to
+evaluation_ids id instructions_digest published_at release_content_hash supersedes task_hashes task_id
+tasks track_rules_hash
+"""
+IDENTITIES = frozenset(_IDENTITIES.split())
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 IDENTITY = re.compile(
     r"sha256:[0-9a-f]{64}|[a-z]{2,6}_[0-9A-Za-z]{1,40}|[0-9a-f-]{32,36}"

@@ -1,4 +1,4 @@
-"""Secrets that their form gives away: keys of providers, private keys, signed tokens, authorization headers."""
+"""Secrets that their form gives away: keys of providers, private keys, signed tokens, headers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from hub.domain.leaks.randomness import (
 
 PEM_BEGIN = re.compile(r"-{4,6} ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,6}")
 PEM_END = re.compile(r"-{4,6} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,6}")
-PUBLIC_PEM = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,10} )?(?:CERTIFICATE|PUBLIC KEY)-----[A-Za-z0-9+/=\s\\]{0,20000}")
+PUBLIC_PEM = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,10} )?(?:CERTIFICATE|PUBLIC KEY)-----[A-Za-z0-9+/=\s\\]{0,20000}"
+)
 LONGEST_KEY = 20_000
 """Characters; without an END line this much may belong to a private key."""
 KEY_BODY = re.compile(r"[A-Za-z0-9+/=\s\\:,.\"'-]*")

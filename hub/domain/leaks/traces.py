@@ -12,45 +12,60 @@ DOMAIN = re.compile(r"(?:[^\W_](?:[\w-]{0,62})\.){1,8}[^\W\d_][\w-]{1,23}")
 VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.ASCII)
 NOBODY = re.compile(r"(?:no-?reply|do-?not-?reply|git|hg|svn)$", re.I)
 """Local parts behind which no person reads, and `git@host:` addresses."""
-STAND_INS = frozenset("user you your name username email e-mail mail me someone somebody".split())
+STAND_INS = frozenset({"user", "you", "your", "name", "username", "email", "e-mail", "mail", "me", "someone"})
 PLACEHOLDER_DOMAINS = re.compile(r"(?:^|\.)example(?:\.(?:com|org|net))?$", re.I)
-FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp css js json py md txt html yaml yml".split())
+FILE_ENDINGS = frozenset(
+    {"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "json", "py", "md", "txt", "html"}
+)
 SPELLED = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}\s?[\[({<]\s?at\s?[\])}>]\s?[\w-]{1,63}(?:\s?[\[({<]\s?dot\s?[\])}>]\s?|\.)[\w.-]{2,63}",
+    r"(?<![\w.+-])[\w.+-]{1,64}\s?[\[({<]\s?at\s?[\])}>]\s?[\w-]{1,63}"
+    r"(?:\s?[\[({<]\s?dot\s?[\])}>]\s?|\.)[\w.-]{2,63}",
     re.I,
 )
+"""E.g. "jane [at] example [dot] org"."""
 
 SEGMENT = r"[^\s/\\:*?\"'<>|,;()\[\]{}`]"
+HOMES = "home|Users|scratch|gpfs|lustre|workspaces|Volumes|media|mnt|run/user"
 UNIX_PATH = re.compile(
     rf"(?<![\w.~/}}-])(?:file://(?:localhost)?)?(?:/mnt/[a-z]|/export|/data|/net/{SEGMENT}{{1,64}})?"
-    rf"/(?:(?:home|Users|scratch|gpfs|lustre|workspaces|Volumes|media|mnt|run/user)/(?P<name>{SEGMENT}{{1,64}})"
+    rf"/(?:(?P<home>{HOMES})/(?P<name>{SEGMENT}{{1,64}})"
     rf"|root(?![\w-])|(?:private/)?tmp(?=/{SEGMENT})|(?:private/)?var/(?:folders|tmp)(?=/{SEGMENT}))"
-    rf"(?P<rest>(?:/{SEGMENT}{{0,255}}){{0,40}})"
+    rf"(?:/{SEGMENT}{{0,255}}){{0,40}}"
 )
+BACK = r"(?:\\{1,4}|/)"
+IN_WINDOWS = r"[^\s\\/:*?\"<>|]"
 WINDOWS_PATH = re.compile(
-    r"(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)(?:(?:Users|Documents and Settings|Benutzer)(?:\\{1,4}|/)(?P<name>[^\s\\/:*?\"<>|]{1,64})"
-    r"|[A-Za-z0-9_$][\w $.-]{0,60}(?=\\))(?P<rest>(?:(?:\\{1,4}|/)[^\s\\/:*?\"<>|,;]{0,255}){0,40})",
+    rf"(?<![A-Za-z0-9])[A-Za-z]:{BACK}"
+    rf"(?:(?P<home>Users|Documents and Settings){BACK}(?P<name>{IN_WINDOWS}{{1,64}})"
+    rf"|[A-Za-z0-9_$][\w $.-]{{0,60}}(?=\\))(?:{BACK}{IN_WINDOWS}{{0,255}}){{0,40}}",
     re.I,
 )
+SHARE = r"[A-Za-z0-9_$][\w$ .-]{0,63}"
 UNC_PATH = re.compile(
-    r"(?<![\w\\:])\\{2}(?:\?\\UNC\\)?[A-Za-z][\w.-]{1,63}\\[A-Za-z0-9_$][\w$ .-]{0,63}(?:\\[^\s\\/:*?\"<>|]{0,255}){0,40}"
+    rf"(?<![\w\\:])\\{{2}}(?:\?\\UNC\\)?[A-Za-z][\w.-]{{1,63}}\\{SHARE}(?:\\{IN_WINDOWS}{{0,255}}){{0,40}}"
 )
 ESCAPED_UNC = re.compile(
-    r"(?<![\w\\:])\\{4}[A-Za-z][\w.-]{1,63}\\\\[A-Za-z0-9_$][\w$ .-]{0,63}(?:\\\\[^\s\\/:*?\"<>|]{0,255}){0,40}"
+    rf"(?<![\w\\:])\\{{4}}[A-Za-z][\w.-]{{1,63}}\\\\{SHARE}(?:\\\\{IN_WINDOWS}{{0,255}}){{0,40}}"
 )
 FILE_HOST = re.compile(r"file://[A-Za-z][\w.-]{1,63}/[^\s\"'<>]{1,255}")
 UNNAMED = re.compile(r"[<${}%*\[]|^\.{1,3}$|^…$")
 """Path segments that stand for a name: `<user>`, `$USER`, `{name}`, `...`."""
-ANYBODY = frozenset(
-    "admin administrator agent all any app build builder ci coder default demo developer docker ec2-user default "
-    "everyone guest home jenkins john jovyan linuxbrew me name node nobody nonroot public root runner sandbox shared "
-    "system test tester ubuntu user username users vagrant vscode workspace you yourname".split()
-)
+NAMED_HOMES = frozenset({"home", "users", "scratch", "media", "documents and settings"})
+SHORTEST_NAME = 3
+_ACCOUNTS = """
+admin administrator agent all any app build builder ci coder default demo developer docker ec2-user
+everyone guest home jenkins john jovyan linuxbrew me name nobody node nonroot public root runner sandbox
+shared system test tester ubuntu user username users vagrant vscode workspace you yourname
+"""
+ANYBODY = frozenset(_ACCOUNTS.split())
+"""Accounts that many machines have."""
 
 
 def email_hits(text: str) -> Iterator[Hit]:
-    """Addresses at domains reserved for examples count: only stand-ins for a name there ("you@example.org") and
-    addresses that nobody reads ("noreply@…") do not."""
+    """Addresses at domains reserved for examples count too: they are what recorded data holds.
+
+    Only stand-ins for a name there ("you@example.org") and addresses that nobody reads ("noreply@…") do not.
+    """
     for at in positions(text, "@"):
         local = LOCAL_PART.search(text, max(0, at - 64), at)
         domain = DOMAIN.match(text, at + 1, at + 255)
@@ -95,10 +110,11 @@ def user_names(text: str) -> Iterator[str]:
         return
     for pattern in (UNIX_PATH, WINDOWS_PATH):
         for match in pattern.finditer(text):
-            name = match["name"]
-            if name and len(name) >= 3 and not UNNAMED.search(name) and name.lower() not in ANYBODY:
-                if re.search(r"/(?:home|Users|scratch|media)/|Users|Settings|Benutzer", match[0]):
-                    yield name.rstrip(".")
+            name = (match["name"] or "").rstrip(".")
+            if len(name) < SHORTEST_NAME or UNNAMED.search(name) or name.lower() in ANYBODY:
+                continue
+            if match["home"].lower() in NAMED_HOMES:
+                yield name
 
 
 def user_name_hits(text: str, names: Collection[str]) -> Iterator[Hit]:
