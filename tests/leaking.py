@@ -38,7 +38,7 @@ ALPHABETS = {
 
 @dataclass(frozen=True)
 class Sample:
-    """`kind` is what should be found, for a look-alike why nothing should. `name` is the key of its member."""
+    """`kind` is what should be found, of a look-alike what it is. `name` is the key that it stands under."""
 
     kind: str
     form: tuple[str, ...]

@@ -116,7 +116,7 @@ def manifest(chance: random.Random, words: list[str], size: int) -> bytes:
         }
         for index in range(count)
     ]
-    results = []
+    results: list[dict[str, object]] = []
     while len(results) * count * 190 < size - count * 450:
         figures = {"attempts": 4, "agent_failures": 0, "infrastructure_errors": 0, "successes": 2, "valid": 4}
         rows = [

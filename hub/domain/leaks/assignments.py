@@ -20,7 +20,8 @@ NOT_NAMES = re.compile(
 """Ends of names whose values are about a secret and not the secret: `token_count`, `secret_name`."""
 ASSIGNMENT = re.compile(
     rf"(?P<name>{NAMES_OF_PASSWORDS}|{NAMES_OF_SECRETS})(?P<rest>[A-Za-z0-9_-]{{0,24}})"
-    r"[\"'`\]]{0,2}[ \t]{0,4}(?:=>|:=|==|=|:|\bis\b)[ \t\r\n]{0,4}(?P<open>[\"'`(\[]{0,2})"
+    r"[\"'`\]]{0,2}[ \t]{0,4}(?:value[ \t]{0,2})?(?:=>|:=|==|=|:|\bis\b)"
+    r"[ \t\r\n]{0,4}(?P<open>[\"'`(\[]{0,2})"
     r"(?P<value>[^\s\"'`,;<>()\[\]{}]{6,400})",
     re.I | re.ASCII,
 )
@@ -36,6 +37,12 @@ PORT = re.compile(r"\d{1,5}/", re.ASCII)
 """`host:8080/@name` has no password."""
 
 
+COMMAND_LINE = re.compile(
+    r"(?<![\w-])(?:-u|--user)[ =][\"']?[\w.@-]{1,64}:(?P<value>[^\s\"']{4,200})", re.ASCII
+)
+"""`curl -u name:password`."""
+
+
 def assigned_hits(text: str) -> Iterator[Hit]:
     """`text` may hold code, YAML, shell or prose."""
     for match in ASSIGNMENT.finditer(text):
@@ -46,6 +53,9 @@ def assigned_hits(text: str) -> Iterator[Hit]:
         kind = _kind_of(match["name"], value, is_quoted=bool(match["open"]))
         if kind:
             yield Hit(kind, start, start + len(value), value)
+    for match in COMMAND_LINE.finditer(text):
+        if not is_placeholder(match["value"]):
+            yield Hit("password", *match.span("value"), match["value"])
     yield from _in_addresses(text)
 
 

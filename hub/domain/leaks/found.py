@@ -82,7 +82,7 @@ def settled(found: Sequence[Found], text: str) -> list[Found]:
 
 
 def across(breaks: Sequence[int], found: Iterable[Found], in_items: Collection[Span]) -> list[Found]:
-    """Of what was found in the items of a list put together, what shows only there. `in_items` are the others."""
+    """Of what was found in a list's items put together what shows only there; `in_items` is the rest."""
     return [
         one
         for one in found
@@ -120,7 +120,8 @@ def _is_inside(spans: Sequence[Span], start: int, end: int) -> bool:
 
 def _traced(reading: Reading, hit: Hit, sources: tuple[str, ...] = ()) -> Iterator[Found]:
     span, encodings = reading.back(hit.start, hit.end)
-    if _may_be(hit.kind, encodings):
+    told_already = hit.kind == "random_value" and bool(reading.layers) and not encodings
+    if not told_already and _may_be(hit.kind, encodings):
         yield Found(hit.kind, span, hit.value, hit.label, encodings, sources)
 
 

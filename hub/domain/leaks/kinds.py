@@ -38,6 +38,7 @@ KINDS: Mapping[str, Kind] = {
     "bearer": Kind("secret", "an authorization header", 60),
     "password": Kind("password", "a password", 50),
     "assigned_secret": Kind("secret", "a key, token or secret", 50),
+    "prefixed_key": Kind("secret", "a key, by its prefix", 20),
     "random_value": Kind("secret", "a long random value, as keys are", 10),
     "email": Kind("personal", "an e-mail address", 40),
     "user_name": Kind("personal", "a user name from a machine path", 5),

@@ -41,7 +41,8 @@ def context(text: str, span: Span, hidden: list[Span]) -> str:
 
 def hide(text: str, hidden: list[Span]) -> str:
     """`text` with all of `hidden` masked."""
-    parts, done = [], 0
+    parts: list[str] = []
+    done = 0
     for start, end in hidden:
         parts += (text[done:start], masked(text[start:end]))
         done = end
@@ -49,7 +50,7 @@ def hide(text: str, hidden: list[Span]) -> str:
 
 
 def _without(text: str, start: int, end: int, hidden: list[Span]) -> str:
-    parts = []
+    parts: list[str] = []
     done = start
     for first, last in hidden:
         if last > start and first < end:

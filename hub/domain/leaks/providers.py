@@ -197,7 +197,7 @@ CODE = (
     Provider("github_token", "a GitHub token", "ghr_", r"ghr_[A-Za-z0-9]{36,251}", loose=True),
     Provider("github_token", "a GitHub token", "github_pat_", r"github_pat_\w{50,244}", loose=True),
     *(
-        Provider("gitlab_token", "a GitLab token", mark, mark + r"[\w.-]{20,300}", guard="random")
+        Provider("gitlab_token", "a GitLab token", mark, mark + r"[\w.-]{20,300}")
         for mark in (
             "glpat-",
             "gldt-",
@@ -290,4 +290,41 @@ MESSAGES_AND_MONEY = (
     Provider("age_key", "an age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
 )
 
-PROVIDERS = MODELS + CLOUDS + CODE + MESSAGES_AND_MONEY
+OTHERS = (
+    Provider(
+        "provider_key",
+        "a 1Password secret key",
+        "A3-",
+        r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{6}-[A-Z0-9]{5}|[A-Z0-9]{11})(?:-[A-Z0-9]{5}){3}",
+    ),
+    Provider(
+        "provider_key",
+        "an Amazon Bedrock API key",
+        "bedrock-api-key-",
+        r"bedrock-api-key-[A-Za-z0-9+/]{30,4000}={0,2}",
+    ),
+    Provider("provider_key", "an Astra DB token", "AstraCS:", r"AstraCS:[A-Za-z0-9]{20,}(?::[0-9a-f]{30,})?"),
+    Provider("provider_key", "a Buildkite token", "bk", r"bk(?:ua|ct)_[\w-]{40,80}"),
+    Provider("provider_key", "a CircleCI token", "CCIP", r"CCIP(?:AT|RJ)_[A-Za-z0-9]{20,24}_[0-9a-f]{40}"),
+    Provider("provider_key", "a Clojars token", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
+    Provider("provider_key", "a Cloudflare token", "cf", r"cf[a-z]{2}_[A-Za-z0-9]{40}[0-9a-f]{8}"),
+    Provider("provider_key", "a Deno token", "ddp_", r"ddp_[A-Za-z0-9]{36}"),
+    Provider("provider_key", "a Docker Swarm secret", "SWM", r"SWM(?:TKN|KEY)-1-[A-Za-z0-9+/-]{40,110}"),
+    Provider("provider_key", "a Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}"),
+    Provider("provider_key", "an EasyPost key", "EZ", r"EZ[AT]K[A-Za-z0-9]{54}"),
+    Provider("provider_key", "a Facebook access token", "EAA", r"EAA[A-Za-z0-9]{80,300}", guard="random"),
+    Provider("provider_key", "a GitLab runner token", "GR1348941", r"GR1348941[\w-]{20}"),
+    Provider("provider_key", "a Grafana API key", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/=]{40,400}"),
+    Provider("provider_key", "a LlamaCloud key", "llx-", r"llx-[A-Za-z0-9]{40,60}"),
+    Provider("provider_key", "a Neon API key", "napi_", r"napi_[a-z0-9]{50,80}", guard="random"),
+    Provider("provider_key", "a New Relic key", "NR", r"NR(?:II|RA|AA)-[\w-]{27,42}"),
+    Provider("provider_key", "an OpenShift token", "sha256~", r"sha256~[\w-]{43}"),
+    Provider("provider_key", "a PostHog personal key", "phx_", r"phx_[A-Za-z0-9]{40,60}"),
+    Provider("provider_key", "a ReadMe API key", "rdme_", r"rdme_[a-z0-9]{70}"),
+    Provider("provider_key", "a RunPod API key", "rpa_", r"rpa_[A-Za-z0-9]{28,60}", guard="random"),
+    Provider("provider_key", "a Salesforce session", "00D", r"00D[A-Za-z0-9]{12,15}![\w.]{80,120}"),
+    Provider("provider_key", "a Segment token", "sgp_", r"sgp_[A-Za-z0-9]{64}"),
+    Provider("provider_key", "a Weights & Biases key", "wandb_v1_", r"wandb_v1_[\w-]{40,120}"),
+)
+
+PROVIDERS = MODELS + CLOUDS + CODE + MESSAGES_AND_MONEY + OTHERS

@@ -17,8 +17,8 @@ bytes bearer
 """
 PLACEHOLDER_WORDS = frozenset(_PLACEHOLDERS.split())
 PLACEHOLDER_PARTS = re.compile(
-    r"(?i)^(?:your|my|the|insert|enter|replace|put|add|some|an?)[ _-]|^your|example(?:key)?(?:$|[^a-z])"
-    r"|placeholder|redacted|changeme|x{5,}|\*{3,}|\.{3}|…|^(?:xx+|\?+|-+|_+|0+|1234(?:5678?)?)$"
+    r"(?i)^(?:your|my|the|insert|enter|replace|put|add|some|an?)(?:[ _-][a-z]+)+$|(?:^|[^a-z])your[^a-z]"
+    r"|example(?:key)?(?:$|[^a-z])|placeholder|redacted|changeme|x{5,}|\*{3,}|\.{3}|…|^(?:\?+|1234(?:5678?)?)$"
 )
 REFERENCES = re.compile(
     r"^(?:\$[{(]|\$[A-Z_][A-Z0-9_]*$|\$[a-z_]+$|%\(|%[A-Za-z_]+%$|<.*>$|\{\{|\{[\w.]+\}$|os\.|process\.|env\b|ENV\b"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 
 from hub.domain.leaks.places import Place
 from hub.domain.manifest import (
@@ -42,7 +43,7 @@ IDENTITY = re.compile(
     r"sha256:[0-9a-f]{64}|[a-z]{2,6}_[0-9A-Za-z]{1,40}|[0-9a-f-]{32,36}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)"
 )
-WORDS_OF_KEY = {
+WORDS_OF_KEY: Mapping[str, Collection[str]] = {
     "schema_version": {MANIFEST_SCHEMA},
     "status": {"published", "withdrawn", "accepted", "superseded"},
     "aggregation": {"weighted_mean"},

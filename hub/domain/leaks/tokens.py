@@ -38,7 +38,16 @@ HEX_32 = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 TWILIO_ACCOUNT = re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?![0-9a-f])")
 NEAR = 300
 """Characters between two halves of a pair of credentials."""
+SSH_PUBLIC = ("AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh")
 RANDOM = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9]{32,200}(?![A-Za-z0-9+/_=-])", re.ASCII)
+
+
+PREFIXED = re.compile(
+    r"(?<![A-Za-z0-9_/-])(?!pk[_-])(?=[a-z0-9_-]{0,24}(?:key|tok|sec|api|pat|auth|live|prod|oat|sk|server)[a-z]{0,6}[_-])"
+    r"(?:[a-z0-9]{1,12}[_-]){1,4}(?P<random>[A-Za-z0-9]{20,200})(?![A-Za-z0-9_-])",
+    re.I | re.ASCII,
+)
+"""A key with a prefix that says so, of no provider known here: `acme_live_…`."""
 
 
 def token_hits(text: str) -> Iterator[Hit]:
@@ -50,6 +59,9 @@ def token_hits(text: str) -> Iterator[Hit]:
     if "eyJ" in text:
         yield from (Hit("jwt", *match.span(), match[0]) for match in JWT.finditer(text) if _is_jwt(match[0]))
     yield from _headers(text)
+    for match in PREFIXED.finditer(text):
+        if looks_random(match["random"]) and not PLACEHOLDER_PARTS.search(match["random"]):
+            yield Hit("prefixed_key", *match.span(), match[0])
     yield from _random_values(text)
 
 
@@ -159,7 +171,11 @@ def _is_credentials(value: str) -> bool:
 def _random_values(text: str) -> Iterator[Hit]:
     public = [match.span() for match in PUBLIC_PEM.finditer(text)] if "BEGIN" in text else []
     for match in RANDOM.finditer(text):
-        if _is_random_value(match[0]) and not any(a <= match.start() < b for a, b in public):
+        if (
+            not match[0].startswith(SSH_PUBLIC)
+            and _is_random_value(match[0])
+            and not any(a <= match.start() < b for a, b in public)
+        ):
             yield Hit("random_value", *match.span(), match[0])
 
 
