@@ -9,7 +9,7 @@ from datetime import datetime
 from benchmarks.domain.identity import plain_hash, sha256_digest
 from benchmarks.domain.types import JsonObject
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note
-from jobs.domain.readers import progress, strict_json
+from jobs.domain.readers import config_file, progress, strict_json
 from jobs.domain.readers.folders import Folder, JobFolder, join
 from jobs.domain.readers.inputs import Inputs, Slugs
 from jobs.domain.readers.strict_json import Fields
@@ -25,6 +25,7 @@ class _Files:
     lock: Fields
     config: Fields
     config_bytes: bytes
+    repeated: config_file.Repeated | None
     run: Fields | None
     notes: list[Note] = field(default_factory=list)
 
@@ -37,7 +38,7 @@ def read_header(job: JobFolder) -> JobHeader:
         job_id = _job_id(files, job)
         _check_spec_hash(files)
         inputs = Inputs(files.lock, _slugs(files.run))
-        benchmark, tasks = inputs.source(files.config.object("source"))
+        benchmark, tasks = inputs.source(files.config.object("source"), files.repeated)
         agents = inputs.agents(files.config)
         inputs.check_agent_digests(files.config, files.notes)
         status, aggregates = "", tuple[JsonObject, ...]()
@@ -67,16 +68,17 @@ def read_header(job: JobFolder) -> JobHeader:
 
 
 def _read_files(folder: Folder, names: list[str]) -> _Files:
-    lock, _ = _store_file(folder, "lock.json")
-    config, config_bytes = _store_file(folder, "config.json")
-    run = _store_file(folder, "run.json")[0] if "run.json" in names else None
-    return _Files(lock, config, config_bytes, run)
+    lock = _store_file(folder, "lock.json")
+    config_bytes = folder.read("config.json", STORE_FILE_LIMIT)
+    config, repeated = config_file.read(config_bytes, join(folder.label, "config.json"))
+    run = _store_file(folder, "run.json") if "run.json" in names else None
+    return _Files(lock, config, config_bytes, repeated, run)
 
 
-def _store_file(folder: Folder, name: str) -> tuple[Fields, bytes]:
+def _store_file(folder: Folder, name: str) -> Fields:
     file = join(folder.label, name)
     data = folder.read(name, STORE_FILE_LIMIT)
-    return Fields(strict_json.loads(data, file, unique_keys=True, allow_nul=False), file), data
+    return Fields(strict_json.loads(data, file, unique_keys=True, allow_nul=False), file)
 
 
 def _job_id(files: _Files, job: JobFolder) -> str:

@@ -15,11 +15,10 @@ from benchmarks.domain.identity import plain_hash
 from benchmarks.domain.types import Definition, DomainError
 from jobs.domain.parsed import ImportProblemError, Note, ParsedAgent, ParsedTask
 from jobs.domain.readers import strict_json
+from jobs.domain.readers.config_file import Repeated
 from jobs.domain.readers.strict_json import Fields
 
 _REMEMBERED_LENGTH = 32 * 1024
-_REMEMBERED_SOURCES = 4
-_SOURCE_LENGTH = 4 * 1024 * 1024
 Slugs: TypeAlias = dict[tuple[str, str], str]
 
 
@@ -39,9 +38,6 @@ class _Source:
     tasks: tuple[_Task, ...]
 
 
-_sources: dict[str, _Source] = {}
-
-
 def same_length(fields: Fields, key: str, wanted: int, what: str) -> None:
     found = len(fields.array(key))
     if found != wanted:
@@ -56,9 +52,11 @@ class Inputs:
         self.definitions: dict[str, Definition] = {}
         self._slugs = slugs
 
-    def source(self, source: Fields) -> tuple[Definition | None, tuple[ParsedTask, ...]]:
+    def source(
+        self, source: Fields, repeated: Repeated | None
+    ) -> tuple[Definition | None, tuple[ParsedTask, ...]]:
         """The Benchmark (None for a Job on a single Task) and the planned Tasks."""
-        found = _source(source)
+        found = _source(source, repeated)
         tasks = self._tasks(found.tasks)
         if found.benchmark is None:
             _check(self.lock, "source_digest", tasks[0].content_hash)
@@ -151,16 +149,12 @@ def _mismatch(fields: Fields, key: str, claimed: str, found: str) -> ImportProbl
     return fields.problem(key, f"is {strict_json.shown(claimed)[:80]}, but the definition gives {found}")
 
 
-def _source(source: Fields) -> _Source:
-    """Jobs of one release repeat its source word for word: the latest ones are remembered."""
-    text = json.dumps(source.data)
-    found = _sources.get(text)
-    if found is None:
-        found = _read_source(source)
-        if len(text) <= _SOURCE_LENGTH:
-            while len(_sources) >= _REMEMBERED_SOURCES:
-                _sources.pop(next(iter(_sources)), None)
-            _sources[text] = found
+def _source(source: Fields, repeated: Repeated | None) -> _Source:
+    if repeated is None:
+        return _read_source(source)
+    if not repeated.made:
+        repeated.made.append(_read_source(source))
+    found: _Source = repeated.made[0]
     return found
 
 
