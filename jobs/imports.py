@@ -12,7 +12,7 @@ import gc
 import shutil
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,14 @@ from django.utils import timezone
 from benchmarks.domain.types import DomainError
 from benchmarks.folders import record_folder
 from jobs import record
+from jobs.domain.evidence import Known
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note
 from jobs.domain.readers.folders import JobFolder
 from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.sources import Limits, Source, open_source
 from jobs.import_lock import claimed_run, end_run, scratch_folder
 from jobs.models import ImportRun
-from jobs.read_ahead import Aside, Here, Reading, can_read_aside
+from jobs.read_ahead import Readings, can_read_aside
 from jobs.staging import StagedJob
 from plural_site.accounts.models import Project, User
 
@@ -206,20 +207,16 @@ def _import_folder(this: _Import, path: Path) -> None:
 def _import_jobs(
     this: _Import, found: Sequence[tuple[JobFolder, JobHeader]], target: record.Target
 ) -> Iterator[tuple[JobFolder, JobReport | ImportProblemError]]:
-    """Each Job's report or what was wrong with it. One Job ahead is read while one is written."""
-    reading: Reading | ImportProblemError | None = None
-    try:
-        for position, (folder, header) in enumerate(found):
-            current = reading or _start_reading(this, folder, header, Here)
-            reading = None
-            following = found[position + 1] if position + 1 < len(found) else None
+    """Each Job's report or what was wrong with it. The next Jobs are read while one is written."""
+
+    def prepare(header: JobHeader) -> tuple[dict[str, Known], Path]:
+        return _prepare(this, header)
+
+    with closing(Readings(found, prepare, aside=len(found) > 1 and can_read_aside())) as readings:
+        for folder, header in found:
             job: JobReport | ImportProblemError
             try:
-                if isinstance(current, ImportProblemError):
-                    raise current
-                staged = current.result(lambda: _beat(this.run))
-                if following and following[1].job_id != header.job_id:  # a copy is to be held against it
-                    reading = _start_reading(this, *following, Aside if can_read_aside() else Here)
+                staged = readings.next(lambda: _beat(this.run))
                 job = _import_job(target, staged, {done.job_id for done in this.report.jobs})
             except ImportProblemError as error:
                 job = error
@@ -227,23 +224,17 @@ def _import_jobs(
                 job = _not_stored(header, error)
             yield folder, job
             shutil.rmtree(_staging(this, header), ignore_errors=True)
-    finally:
-        if reading and not isinstance(reading, ImportProblemError):
-            reading.cancel()
 
 
-def _start_reading(
-    this: _Import, folder: JobFolder, header: JobHeader, kind: type[Here | Aside]
-) -> Reading | ImportProblemError:
+def _prepare(this: _Import, header: JobHeader) -> tuple[dict[str, Known], Path]:
+    """What is stored of the Job's Trials, and a folder to read it into."""
     try:
-        job = record.existing_job(this.project, header)
+        known = record.known_trials(record.existing_job(this.project, header))
         staging = _staging(this, header)
         staging.mkdir()
-        return kind(folder, header, record.known_trials(job), staging)
-    except ImportProblemError as error:
-        return error
     except (OSError, DatabaseError) as error:
-        return _not_stored(header, error)
+        raise _not_stored(header, error) from error
+    return known, staging
 
 
 def _staging(this: _Import, header: JobHeader) -> Path:

@@ -20,6 +20,9 @@ class ImportProblemError(Exception):
         super().__init__(f"{file}{': ' + field if field else ''}: {message}")
         self.file, self.field, self.message = file, field, message
 
+    def __reduce__(self) -> tuple[type[ImportProblemError], tuple[str, str, str]]:
+        return type(self), (self.file, self.field, self.message)
+
 
 @dataclass(frozen=True, slots=True)
 class Note:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from jobs import imports
-from jobs.domain.parsed import ImportProblemError
+from jobs.domain.evidence import Known
+from jobs.domain.parsed import ImportProblemError, JobHeader
 from jobs.domain.readers.plural import read_header
 from jobs.domain.readers.sources import open_source
 from jobs.models import Execution
-from jobs.read_ahead import Aside, Here, Reading
+from jobs.read_ahead import Found, Readings
 from plural_site.accounts.actions import create_project
 from plural_site.accounts.models import Project, User
 from tests.builders import AgentSpec, make_job
@@ -23,54 +26,136 @@ def no_beat() -> None:
     """Nobody waits."""
 
 
-def start(kind: type[Here | Aside], path: Path, target: Path) -> Reading:
-    target.mkdir()
-    with open_source(path, target) as source:
-        (folder,) = source.job_folders()
-    return kind(folder, read_header(folder), {}, target)
+def found_in(path: Path, scratch: Path) -> list[Found]:
+    with open_source(path, scratch) as source:
+        return [(folder, read_header(folder)) for folder in source.job_folders()]
 
 
-def test_read_ahead_reads_what_here_reads(tmp_path: Path) -> None:
-    job = make_job(tmp_path / "store")
-    here = start(Here, job, tmp_path / "here").result(no_beat)
-    aside = start(Aside, job, tmp_path / "aside").result(no_beat)
-    assert [item.trial.trial_id for item in aside.spool] == [item.trial.trial_id for item in here.spool]
-    assert [item.packs for item in aside.spool] == [item.packs for item in here.spool]
-    assert [segment.digest for segment in aside.segments] == [segment.digest for segment in here.segments]
-    assert (aside.header, aside.added, aside.replaced) == (here.header, here.added, here.replaced)
+def readings(path: Path, scratch: Path, *, aside: bool) -> Readings:
+    """Readings of all Jobs below a folder, each into a folder of its own."""
+
+    def prepare(header: JobHeader) -> tuple[dict[str, Known], Path]:
+        target = scratch / header.job_id
+        target.mkdir(parents=True, exist_ok=True)
+        return {}, target
+
+    return Readings(found_in(path, scratch), prepare, aside=aside)
 
 
-def test_read_ahead_passes_on_what_is_wrong(tmp_path: Path) -> None:
-    job = make_job(tmp_path / "store")
-    next(job.glob("trials/*/result.json")).write_text("{")
-    with pytest.raises(ImportProblemError, match="is not valid JSON") as caught:
-        start(Aside, job, tmp_path / "aside").result(no_beat)
-    assert caught.value.file.endswith("result.json")
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Four Jobs."""
+    for name in ("one", "two", "three", "four"):
+        make_job(tmp_path / "store", agents=(AgentSpec(name=name),))
+    return tmp_path / "store"
 
 
-def test_read_ahead_says_when_the_disk_refuses(tmp_path: Path) -> None:
-    job = make_job(tmp_path / "store")
-    target = tmp_path / "aside"
-    target.mkdir()
-    (target / "segment-0").mkdir()
-    with open_source(job, target) as source:
-        (folder,) = source.job_folders()
-    with pytest.raises(OSError, match="segment-0"):
-        Aside(folder, read_header(folder), {}, target).result(no_beat)
+def jobs_in_order(store: Path, scratch: Path) -> list[str]:
+    return [header.job_id for _, header in found_in(store, scratch)]
 
 
-def test_read_ahead_survives_the_end_of_its_process(tmp_path: Path) -> None:
-    job = make_job(tmp_path / "store")
-    target = tmp_path / "aside"
-    target.mkdir()
-    os.mkfifo(target / "segment-0")  # where it waits for a reader that never comes
-    with open_source(job, target) as source:
-        (folder,) = source.job_folders()
-    reading = Aside(folder, read_header(folder), {}, target)
-    assert reading._process.pid
-    os.kill(reading._process.pid, signal.SIGKILL)
-    with pytest.raises(ImportProblemError, match="was ended"):
-        reading.result(no_beat)
+def job_folder(store: Path, job_id: str) -> Path:
+    return next(store.rglob(job_id))
+
+
+def test_read_ahead_reads_what_here_reads(store: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with (
+        closing(readings(store, scratch / "here", aside=False)) as here,
+        closing(readings(store, scratch / "aside", aside=True)) as aside,
+    ):
+        for _ in range(4):
+            one, other = here.next(no_beat), aside.next(no_beat)
+            assert [item.trial.trial_id for item in other.spool] == [
+                item.trial.trial_id for item in one.spool
+            ]
+            assert [item.packs for item in other.spool] == [item.packs for item in one.spool]
+            assert [segment.digest for segment in other.segments] == [item.digest for item in one.segments]
+            assert (other.header, other.label) == (one.header, one.label)
+            assert (other.added, other.replaced) == (one.added, one.replaced)
+
+
+def test_read_ahead_tells_what_is_wrong_with_a_job_in_its_turn(store: Path, tmp_path: Path) -> None:
+    first, broken, *others = jobs_in_order(store, tmp_path)
+    next(job_folder(store, broken).glob("trials/*/result.json")).write_text("{")
+    with closing(readings(store, tmp_path / "scratch", aside=True)) as aside:
+        assert aside.next(no_beat).header.job_id == first
+        with pytest.raises(ImportProblemError, match="is not valid JSON") as caught:
+            aside.next(no_beat)
+        assert caught.value.file.endswith("result.json")
+        assert [aside.next(no_beat).header.job_id for _ in others] == others
+
+
+def test_read_ahead_says_when_the_disk_refuses(store: Path, tmp_path: Path) -> None:
+    _, refused, *others = jobs_in_order(store, tmp_path)
+    scratch = tmp_path / "scratch"
+    (scratch / refused / "segment-0").mkdir(parents=True)
+    with closing(readings(store, scratch, aside=True)) as aside:
+        aside.next(no_beat)
+        with pytest.raises(OSError, match="segment-0"):
+            aside.next(no_beat)
+        assert [aside.next(no_beat).header.job_id for _ in others] == others
+
+
+def test_read_ahead_survives_the_end_of_its_process(store: Path, tmp_path: Path) -> None:
+    _, killed, *others = jobs_in_order(store, tmp_path)
+    scratch = tmp_path / "scratch"
+    (scratch / killed).mkdir(parents=True)
+    os.mkfifo(scratch / killed / "segment-0")  # where it waits for a reader that never comes
+    with closing(readings(store, scratch, aside=True)) as aside:
+        aside.next(no_beat)
+        os.kill(process_of(aside), signal.SIGKILL)
+        with pytest.raises(ImportProblemError, match="was ended") as caught:
+            aside.next(no_beat)
+        assert killed in caught.value.file
+        assert [aside.next(no_beat).header.job_id for _ in others] == others  # by another process
+
+
+def process_of(aside: Readings) -> int:
+    assert aside._aside
+    assert aside._aside._running
+    pid = aside._aside._running[0].pid
+    assert pid
+    return pid
+
+
+def test_reading_process_ends_with_the_import_that_is_killed(store: Path, tmp_path: Path) -> None:
+    """Also where what is killed can't tell it; nothing that it holds, such as a lock, outlives that."""
+    told, tell = os.pipe()
+    importing = os.fork()
+    if importing == 0:
+        aside = readings(store, tmp_path / "scratch", aside=True)
+        aside.next(no_beat)
+        os.write(tell, b"%d" % process_of(aside))
+        signal.pause()
+    os.close(tell)
+    reading = int(os.read(told, 20))
+    os.kill(importing, signal.SIGKILL)
+    os.waitpid(importing, 0)
+    try:
+        assert select.select([told], [], [], 60)[0], "the process goes on"
+        assert os.read(told, 1) == b""  # nobody holds the other end any more
+    finally:
+        os.close(told)
+        with suppress(ProcessLookupError):
+            os.kill(reading, signal.SIGKILL)
+
+
+def test_copy_of_a_job_is_not_read_before_the_first_is_written(store: Path, tmp_path: Path) -> None:
+    first, second, *_ = found_in(store, tmp_path)
+    prepared = []
+
+    def prepare(header: JobHeader) -> tuple[dict[str, Known], Path]:
+        prepared.append(header.job_id)
+        target = tmp_path / f"target-{len(prepared)}"
+        target.mkdir()
+        return {}, target
+
+    with closing(Readings([first, second, first, second], prepare, aside=True)) as aside:
+        for already in (2, 3, 4, 4):
+            aside.next(no_beat)
+            assert len(prepared) == already
 
 
 def evidence(project: Project) -> list[tuple[object, ...]]:
