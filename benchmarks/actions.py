@@ -60,7 +60,8 @@ def record_revisions(
     missing = [wanted[digest] for digest in wanted if digest in anew or digest not in found]
     if not missing:
         return found, set()
-    made = _make_revisions(_resources(project, missing), missing, actor)
+    resources, held_resources = _resources(project, missing)
+    made = _make_revisions(resources, held_resources, missing, actor)
     found |= made
     Dependency.objects.bulk_create(
         Dependency(revision=made[definition.content_hash], depends_on=_dependency(found, digest))
@@ -87,8 +88,8 @@ def _dependency(found: Mapping[str, Revision], digest: str) -> Revision:
     return found[digest]
 
 
-def _resources(project: Project, definitions: Sequence[Definition]) -> list[Resource]:
-    """The resource of each definition, made where it isn't there."""
+def _resources(project: Project, definitions: Sequence[Definition]) -> tuple[list[Resource], list[Resource]]:
+    """The resource of each definition, made where it isn't there; and those that were there."""
     keys: list[tuple[str, str]] = [(definition.kind, _slug(definition)) for definition in definitions]
     held: dict[tuple[str, str], Resource] = {
         (row.kind, row.slug): row
@@ -100,8 +101,8 @@ def _resources(project: Project, definitions: Sequence[Definition]) -> list[Reso
         if key not in held
     }
     Resource.objects.bulk_create(new.values())
-    held |= new
-    return [held[key] for key in keys]
+    found = held | new
+    return [found[key] for key in keys], list(held.values())
 
 
 def _slug(definition: Definition) -> str:
@@ -110,12 +111,18 @@ def _slug(definition: Definition) -> str:
 
 
 def _make_revisions(
-    resources: Sequence[Resource], definitions: Sequence[Definition], actor: User | None
+    resources: Sequence[Resource],
+    held: Sequence[Resource],
+    definitions: Sequence[Definition],
+    actor: User | None,
 ) -> dict[str, Revision]:
+    """One of each resource. `held`: those that may have some already."""
     latest: dict[int, Revision] = {}
-    for revision in Revision.objects.filter(resource__in=resources).order_by("number"):
-        latest[revision.resource_id] = revision
-    taken = set(Release.objects.filter(resource__in=resources).values_list("resource_id", "version"))
+    taken: set[tuple[int, str]] = set()
+    if held:
+        for revision in Revision.objects.filter(resource__in=held).defer("definition").order_by("number"):
+            latest[revision.resource_id] = revision
+        taken.update(Release.objects.filter(resource__in=held).values_list("resource_id", "version"))
     made: dict[str, Revision] = {}
     numbers: Counter[int] = Counter({pk: revision.number for pk, revision in latest.items()})
     for resource, definition in zip(resources, definitions, strict=True):
@@ -159,7 +166,7 @@ def record_benchmark(
     else in the project holds the same content; one without to the Benchmark that holds it already.
     """
     digest = definition.content_hash
-    if own := _own_revision(project, definition):
+    if own := _own_revision(project, definition, held.get(digest)):
         return own, False
     found, made = record_revisions(
         project=project,
@@ -177,9 +184,11 @@ def record_benchmark(
     return revision, True
 
 
-def _own_revision(project: Project, definition: Definition) -> Revision | None:
+def _own_revision(project: Project, definition: Definition, at_hand: Revision | None) -> Revision | None:
     if not definition.slug:
         return None
+    if at_hand and (at_hand.resource.kind, at_hand.resource.slug) == (definition.kind, _slug(definition)):
+        return at_hand
     own = Revision.objects.filter(resource__project=project, resource__kind=definition.kind)
     own = own.filter(resource__slug=_slug(definition), content_hash=definition.content_hash)
     return own.select_related("release", "resource").first()

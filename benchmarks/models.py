@@ -107,6 +107,11 @@ class Revision(models.Model):
         """The declared rules of a Benchmark."""
         return rules_from_content(self.content)
 
+    @cached_property
+    def pin_keys(self) -> dict[str, int]:
+        """Keys of the Task pins of a Benchmark by the Task's name, in their order."""
+        return dict(self.pins.values_list("name", "pk"))
+
     @property
     def version(self) -> str:
         """The release version, '' without one. Needs `select_related("release")` to stay one query."""

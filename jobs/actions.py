@@ -106,6 +106,7 @@ def _save(job: Job, what: str) -> None:
 
 
 def _rebuild(job: Job) -> None:
-    record_figures(job)
+    agents = list(job.agents.select_related("configuration"))
+    record_figures(job, agents)
     if job.revision:
-        tallies.rebuild(job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True))
+        tallies.rebuild(job.revision, job.track_ref, [agent.configuration_id for agent in agents])

@@ -71,15 +71,26 @@ def figures_of(job: Job, agent: JobAgent) -> Figures | None:
     )
 
 
-def record_figures(job: Job) -> None:
-    """Counts and figures of each Agent of a Job, from its Trials."""
-    agents = compute(job, list(job.agents.select_related("configuration")))
-    for agent in agents:
-        agent.save()
+def record_figures(job: Job, agents: Sequence[JobAgent]) -> None:
+    """Counts and figures of each Agent of a Job (all of them), from its Trials."""
+    for agent in compute(job, agents):
+        agent.save(update_fields=DERIVED)
     costs = [agent.cost_total for agent in agents if agent.cost_total is not None]
     job.recorded = sum(agent.recorded for agent in agents)
     job.cost_total = total(costs)
     job.save(update_fields=["recorded", "cost_total"])
+
+
+DERIVED = (
+    "outcomes",
+    "recorded",
+    "unplanned",
+    "cost_measured",
+    "cost_partial",
+    "cost_total",
+    "figures",
+)
+"""Columns of an Agent that come from its Trials."""
 
 
 def compute(job: Job, agents: Sequence[JobAgent]) -> Sequence[JobAgent]:
@@ -125,7 +136,7 @@ class _Source:
             return cls([""], None, None, job.attempts, job.closed_at is not None)
         rules = job.revision.rules
         track = next((track for track in rules.tracks if track.reference == job.track_ref), None)
-        names = list(job.revision.pins.values_list("name", flat=True))
+        names = list(job.revision.pin_keys)
         return cls(names, rules, track, job.attempts, job.closed_at is not None)
 
 

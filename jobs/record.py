@@ -110,17 +110,22 @@ def record_evidence(target: Target, staged: StagedJob, job: Job | None) -> Writt
         if not (staged.added or staged.replaced or _has_ended(job, staged.header)):
             return Written(changed=False)
     notes: list[Note] = []
-    if job or staged.added <= BATCH:
+    if job or not _takes_parts(staged):
         with transaction.atomic():
             place, revisions = _begin(target, staged, job, notes)
             for batch in _batches(staged.spool):
                 _write_trials(place, batch, staged)
-            _finish(place.job, staged, revisions)
+            _finish(place, staged, revisions)
             _move_blobs(staged)  # last, so that a refusal leaves no file behind
     else:
         revisions = _write_in_parts(target, staged, notes)
     target.revisions.update(revisions)
     return Written(True, staged.added, staged.replaced, tuple(notes))
+
+
+def _takes_parts(staged: StagedJob) -> bool:
+    """Whether a new Job is too large for one transaction."""
+    return staged.added > BATCH
 
 
 def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> dict[str, Revision]:
@@ -133,7 +138,7 @@ def _write_in_parts(target: Target, staged: StagedJob, notes: list[Note]) -> dic
             with transaction.atomic():
                 _write_trials(place, batch, staged)
         with transaction.atomic():
-            _finish(place.job, staged, revisions)
+            _finish(place, staged, revisions)
     except BaseException:
         Job.objects.filter(pk=place.job.pk, state=Job.State.IMPORTING).delete()
         raise
@@ -225,7 +230,7 @@ def _place(
     header = staged.header
     revision = revisions[header.benchmark.content_hash] if header.benchmark else None
     scoring = revision.rules.scoring if revision else None
-    pins = list(revision.pins.order_by("position").values_list("pk", flat=True)) if revision else []
+    pins = list(revision.pin_keys.values()) if revision else []
     track_ref = _track_ref(header, revision, notes)
     if job is None:
         job = Job(
@@ -235,7 +240,7 @@ def _place(
             task_revision=None if revision else revisions[header.tasks[0].content_hash],
             track_ref=track_ref,
             origin=Job.Origin.IMPORTED,
-            state=Job.State.IMPORTING,
+            state=Job.State.IMPORTING if _takes_parts(staged) else Job.State.READY,
             spec_hash=header.spec_hash,
             attempts=header.attempts,
             rerun_of_job=header.rerun_of_job_id,
@@ -253,15 +258,17 @@ def _place(
     job.pack_id = staged.segments[staged.pack.segment].digest
     job.files = _files(staged.pack)
     _fit([job], header.folder)
+    is_new = job.pk is None
     job.save()
-    agents = {agent.position: agent for agent in job.agents.all()} or _record_agents(job, header)
-    return Place(job, agents, pins, scoring)
+    agents = [] if is_new else list(job.agents.select_related("configuration"))
+    agents = agents or _record_agents(job, header)
+    return Place(job, {agent.position: agent for agent in agents}, pins, scoring)
 
 
 def _track_ref(header: JobHeader, revision: Revision | None, notes: list[Note]) -> str:
     if not header.track_id:
         return ""
-    tracks = {track.track_id: track for track in revision.tracks.all()} if revision else {}
+    tracks = {track.id: track for track in revision.rules.tracks} if revision else {}
     if header.track_id in tracks:
         return tracks[header.track_id].reference
     declared = ", ".join(tracks) or "none"
@@ -276,7 +283,7 @@ def _track_ref(header: JobHeader, revision: Revision | None, notes: list[Note]) 
     return ""
 
 
-def _record_agents(job: Job, header: JobHeader) -> dict[int, JobAgent]:
+def _record_agents(job: Job, header: JobHeader) -> list[JobAgent]:
     configurations = record_configurations(
         project=job.project,
         agents={agent.definition.content_hash: agent.definition for agent in header.agents},
@@ -295,21 +302,14 @@ def _record_agents(job: Job, header: JobHeader) -> dict[int, JobAgent]:
         for agent in header.agents
     ]
     _fit(agents, f"{header.folder}/config.json")
-    return {agent.position: agent for agent in JobAgent.objects.bulk_create(agents)}
+    return JobAgent.objects.bulk_create(agents)
 
 
 # Trials ----------------------------------------------------------------------------------------------
 
 
 def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob) -> None:
-    grown = {
-        row.client_trial_id: row
-        for row in Trial.objects.filter(
-            job=place.job,
-            client_trial_id__in=[item.trial.trial_id for item in batch if item.change is Change.GROWN],
-        )
-    }
-    _supersede(list(grown.values()))
+    grown = _grown(place.job, [item.trial.trial_id for item in batch if item.change is Change.GROWN])
     new = []
     for item in batch:
         columns = _trial(place, item.trial)
@@ -329,6 +329,15 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
         for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
     ]
     bulk.insert(Execution, executions)
+
+
+def _grown(job: Job, trials: Sequence[str]) -> dict[str, Trial]:
+    """Rows of these Trials by id, their former figures kept as superseded."""
+    if not trials:
+        return {}
+    rows = list(Trial.objects.filter(job=job, client_trial_id__in=trials))
+    _supersede(rows)
+    return {row.client_trial_id: row for row in rows}
 
 
 def _supersede(rows: Sequence[Trial]) -> None:
@@ -414,18 +423,20 @@ def _execution(trial: int, parsed: ParsedExecution, pack: StagedPack, blob: str)
 # Ends ------------------------------------------------------------------------------------------------
 
 
-def _finish(job: Job, staged: StagedJob, revisions: Mapping[str, Revision]) -> None:
+def _finish(place: Place, staged: StagedJob, revisions: Mapping[str, Revision]) -> None:
     """Makes the Job visible together with the figures that it changes."""
-    header = staged.header
-    job.state = Job.State.READY
-    job.save(update_fields=["state"])
-    record_figures(job)
+    header, job = staged.header, place.job
+    if job.state != Job.State.READY:
+        job.state = Job.State.READY
+        job.save(update_fields=["state"])
+    agents = list(place.agents.values())
+    record_figures(job, agents)
     names = {definition.content_hash: definition.name for definition in header.definitions}
     if header.benchmark:
         names[header.benchmark.content_hash] = header.benchmark.name
     follow_jobs({revisions[digest]: name for digest, name in names.items()}, started_at=header.started_at)
     if job.revision:
-        tallies.rebuild(job.revision, job.track_ref, job.agents.values_list("configuration_id", flat=True))
+        tallies.rebuild(job.revision, job.track_ref, [agent.configuration_id for agent in agents])
 
 
 def _move_blobs(staged: StagedJob) -> None:

@@ -11,9 +11,9 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from benchmarks.domain.types import Attempt
 from benchmarks.models import DIGEST
@@ -42,8 +42,7 @@ class Segment:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class StagedPack:
+class StagedPack(NamedTuple):
     """A pack's files: `segment` is an index into the Job's segments, `start` where the pack begins there."""
 
     segment: int
@@ -51,8 +50,7 @@ class StagedPack:
     files: tuple[StoredFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StagedTrial:
+class StagedTrial(NamedTuple):
     change: Change
     trial: ParsedTrial
     packs: tuple[StagedPack, ...]
@@ -126,9 +124,9 @@ class Spool:
 def _without_bytes(staged: StagedTrial) -> StagedTrial:
     """The closed spools of its packs can't be written."""
     executions = tuple(
-        replace(execution, pack=replace(execution.pack, spool=None)) for execution in staged.trial.executions
+        execution._replace(pack=execution.pack._replace(spool=None)) for execution in staged.trial.executions
     )
-    return replace(staged, trial=replace(staged.trial, executions=executions))
+    return staged._replace(trial=staged.trial._replace(executions=executions))
 
 
 class Segments:

@@ -81,7 +81,7 @@ def evaluate(
 ) -> Iterator[Evaluation]:
     """From Trials to figures, in four queries: as `compute` chooses them."""
     rules = revision.rules
-    names = list(revision.pins.values_list("name", flat=True))
+    names = list(revision.pin_keys)
     track = next((t for t in rules.tracks if t.reference == track_ref), None)
     agents = _agents(revision, track_ref, configurations, jobs)
     groups = _attempts(revision, track_ref, sorted(agents), jobs)
@@ -182,7 +182,8 @@ def _agents(
     if jobs is not None:
         agents = agents.filter(job__client_job_id__in=jobs)
     found: dict[int, list[JobAgent]] = defaultdict(list)
-    for agent in agents.select_related("job").order_by("pk"):
+    used = ("job__closed_at", "job__attempts", "configuration", "harness", "planned", "recorded", "unplanned")
+    for agent in agents.select_related("job").only(*used).order_by("pk"):
         found[agent.configuration_id].append(agent)
     return found
 

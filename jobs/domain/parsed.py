@@ -1,12 +1,13 @@
 """What a reader hands over: the contents of one Job folder as plain values.
 
-A reader touches no database. Times are aware UTC, money is USD, durations are seconds.
+A reader touches no database. Times are aware UTC, money is USD, durations are seconds. What every Trial
+brings is a tuple, since frozen dataclasses are slow to make and to hand to another process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -89,8 +90,7 @@ class JobHeader:
         return len(self.agents) * len(self.tasks) * self.attempts
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedVerifierResult:
+class ParsedVerifierResult(NamedTuple):
     verifier: str
     digest: str
     kind: str
@@ -102,10 +102,7 @@ class ParsedVerifierResult:
 
 
 class StoredFile(NamedTuple):
-    """One file of an execution (or of the Job itself) as it lies in the pack.
-
-    A tuple because it is made ten times for each Trial, and a frozen dataclass is slow to make.
-    """
+    """One file of an execution (or of the Job itself) as it lies in the pack."""
 
     path: str
     sha256: str
@@ -118,8 +115,7 @@ class StoredFile(NamedTuple):
     """How the run's own record of the digest compares: "agrees", "differs", or '' where it holds none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(NamedTuple):
     """The bytes of a folder's files, one after another in the order of `files`.
 
     `spool` is an open binary file positioned anywhere, holding exactly those bytes. The consumer stores it
@@ -131,8 +127,7 @@ class Pack:
     files: tuple[StoredFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedExecution:
+class ParsedExecution(NamedTuple):
     number: int
     status: str
     error_code: str
@@ -147,8 +142,7 @@ class ParsedExecution:
     pack: Pack
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedTrial:
+class ParsedTrial(NamedTuple):
     """One Trial: its figures are those of its final execution."""
 
     trial_id: str
@@ -175,4 +169,4 @@ class ParsedTrial:
     started_at: datetime | None
     completed_at: datetime | None
     executions: tuple[ParsedExecution, ...]
-    notes: tuple[Note, ...] = field(default=())
+    notes: tuple[Note, ...]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from django.db import connections, models, router
-from django.db.backends.base.operations import BaseDatabaseOperations
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -23,7 +24,7 @@ def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None
     meta = model._meta
     connection = connections[router.db_for_write(model)]
     fields = [field for field in meta.concrete_fields if not field.primary_key]
-    columns = [(field.attname, _conversion(field, connection.ops)) for field in fields]
+    columns = [(field.attname, _conversion(field, connection)) for field in fields]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {connection.ops.quote_name(meta.db_table)} ({names}) VALUES ({marks})"  # noqa: S608
@@ -34,9 +35,33 @@ def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None
         )
 
 
-def _conversion(field: models.Field[Any, Any], ops: BaseDatabaseOperations) -> Callable[[Any], Any] | None:
+def _conversion(
+    field: models.Field[Any, Any], connection: BaseDatabaseWrapper
+) -> Callable[[Any], Any] | None:
     if isinstance(field, models.DateTimeField):
-        return ops.adapt_datetimefield_value
+        return _times(connection)
     if isinstance(field, models.JSONField):
-        return partial(ops.adapt_json_value, encoder=field.encoder)
+        return _json(partial(connection.ops.adapt_json_value, encoder=field.encoder))
     return None
+
+
+def _times(connection: BaseDatabaseWrapper) -> Callable[[Any], Any]:
+    """As the backend converts times, without its way through zones for those that are UTC already."""
+    adapt = connection.ops.adapt_datetimefield_value
+    if connection.features.supports_timezones or connection.timezone != UTC:
+        return adapt
+
+    def convert(value: datetime | None) -> Any:
+        return adapt(value.replace(tzinfo=None) if value is not None and value.tzinfo is UTC else value)
+
+    return convert
+
+
+def _json(adapt: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """As the backend converts JSON; what is empty, as much is, only once."""
+    empty = {kind: adapt(kind()) for kind in (list, dict)}
+
+    def convert(value: Any) -> Any:
+        return empty[type(value)] if not value and type(value) in empty else adapt(value)
+
+    return convert

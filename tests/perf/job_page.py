@@ -139,7 +139,7 @@ def grow(job: Job, attempts: int) -> None:
     agent.save()
     job.attempts = attempts
     job.save()
-    record_figures(job)
+    record_figures(job, [agent])
 
 
 def timed(client: Client, url: str, requests: int) -> tuple[float, int]:
