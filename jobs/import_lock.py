@@ -25,12 +25,15 @@ from jobs.domain.parsed import ImportProblemError
 from jobs.models import ImportRun, Job
 from plural_site.accounts.actions import record
 from plural_site.accounts.models import Project, User
+from plural_site.db.turns import wait_in_turn
 
 SILENT_FOR = timedelta(hours=1)
 LOOK_EVERY = 0.5
 """Seconds."""
 LOCK_SECONDS = 60
 """How old a lock file is at least that nobody waits to hold."""
+BEGINNING = 7_301_640_412
+"""What imports that begin share and the removal of files has alone. Any number that nobody else takes."""
 MOST_TRIES = 5
 """How often an upload is begun with whose process ends in the middle."""
 DIED = "The process that imported it was ended before it was done, {tries} in a row."
@@ -53,6 +56,7 @@ def claimed_run(
             remove_leftovers()
             try:
                 with transaction.atomic():
+                    wait_in_turn(BEGINNING, shared=True)
                     run = ImportRun.objects.create(
                         project=project,
                         actor=actor,
@@ -83,6 +87,7 @@ def claimed_from_queue() -> Iterator[ImportRun | None]:
     with _held(_lock_file(lock)):
         try:
             with transaction.atomic():
+                wait_in_turn(BEGINNING, shared=True)
                 run = _first_in_queue()
                 if run:
                     for name, value in _held_by_this_process(lock, run.tries + 1).items():
@@ -93,6 +98,14 @@ def claimed_from_queue() -> Iterator[ImportRun | None]:
         except IntegrityError:  # a command began to import into the same project
             run = None
         yield run
+
+
+@contextmanager
+def no_import_begins() -> Iterator[None]:
+    """A transaction in which no import begins, neither here nor on another machine."""
+    with transaction.atomic():
+        wait_in_turn(BEGINNING)
+        yield
 
 
 def _first_in_queue() -> ImportRun | None:

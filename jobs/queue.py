@@ -95,15 +95,16 @@ class QueueWorker:
                 let_go(run, counts=False)
                 raise
             log.info("Import %s: %s %s", run.pk, run.status, run.counts)
+            self._has_orphans |= blobs.is_remote() and run.status == ImportRun.Status.FAILED
             if run.status == ImportRun.Status.DONE:
                 uploads.drop_parts(run)
         return True
 
     def _collect(self) -> None:
-        """An import that died may have moved files in that no row names."""
+        """An import that died, or was refused by the database, may have left files that no row names."""
         if self._has_orphans:
-            self._has_orphans = False
             remove_files(list(blobs.stored()))
+            self._has_orphans = False
 
     def _index(self) -> None:
         """Texts for the search over Trials, a little at a time: an import may come any moment."""

@@ -110,6 +110,8 @@ def record_evidence(target: Target, staged: StagedJob, job: Job | None) -> Writt
         if not (staged.added or staged.replaced or _has_ended(job, staged.header)):
             return Written(changed=False)
     notes: list[Note] = []
+    for segment in staged.segments:
+        blobs.send(segment.path, segment.digest)  # nobody waits for an object store inside a transaction
     if job or not _takes_parts(staged):
         with transaction.atomic():
             place, revisions = _begin(target, staged, job, notes)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from django.db.models import QuerySet, Sum
 
-from jobs.import_lock import remove_leftovers
+from jobs.import_lock import no_import_begins, remove_leftovers
 from jobs.models import Blob, Execution, ImportRun, Job, SupersededTrial, Tally, Trial
 from plural_site.accounts.models import Project
 from plural_site.accounts.removal import Counted, Removal
@@ -96,13 +96,13 @@ def remove_files(digests: Sequence[str]) -> int:
     """
     removed = 0
     for batch in _batches(digests):
-        if ImportRun.objects.filter(status=ImportRun.Status.RUNNING).exists():
-            return removed
-        named = set(Blob.objects.filter(digest__in=batch).values_list("digest", flat=True))
-        for digest in batch:
-            if digest not in named:
-                blobs.delete(digest)
-                removed += 1
+        with no_import_begins():
+            if ImportRun.objects.filter(status=ImportRun.Status.RUNNING).exists():
+                return removed
+            named = set(Blob.objects.filter(digest__in=batch).values_list("digest", flat=True))
+            unnamed = [digest for digest in batch if digest not in named]
+            blobs.delete_all(unnamed)
+        removed += len(unnamed)
     return removed
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, NamedTuple
 
 from jobs.domain.parsed import ImportProblemError
 from jobs.domain.readers import strict_json
@@ -31,10 +31,15 @@ class StoredFile(NamedTuple):
 
 
 class StoredFiles:
-    """The files of one pack, by path. Nothing is read before it is asked for."""
+    """The files of one pack, by path. Nothing is read before it is asked for.
+
+    On disk the pack is opened for each reading. In an object store it stays open, since that costs a request
+    and what was read for one file may hold the next.
+    """
 
     def __init__(self, pack: str, files: Iterable[Sequence[Any]]) -> None:
         self.pack = pack
+        self._remote: BinaryIO | None = None
         self.files = tuple(StoredFile(*file) for file in files)
         self._by_path = {file.path: file for file in self.files}
 
@@ -43,7 +48,11 @@ class StoredFiles:
 
     def is_kept(self) -> bool:
         """Whether the store still holds the bytes."""
-        return blobs.exists(self.pack)
+        try:
+            with self._opened():
+                return True
+        except FileNotFoundError:
+            return False
 
     def read(self, file: StoredFile, *, start: int = 0, most: int) -> bytes:
         """Up to `most` bytes from `start` on; b'' where the store has lost the pack."""
@@ -54,11 +63,26 @@ class StoredFiles:
 
     def chunks(self, file: StoredFile, *, start: int = 0, most: int | None = None) -> Iterator[bytes]:
         left = max(file.size - start, 0) if most is None else min(max(file.size - start, 0), most)
-        with suppress(FileNotFoundError), blobs.open_blob(self.pack) as stream:
-            stream.seek(file.offset + start)
-            while left and (chunk := stream.read(min(left, CHUNK))):
-                left -= len(chunk)
+        at = file.offset + start
+        with suppress(FileNotFoundError), self._opened() as stream:
+            while left:
+                stream.seek(at)  # each time: somebody else may read from the same stream meanwhile
+                chunk = stream.read(min(left, CHUNK))
+                if not chunk:
+                    return
+                at, left = at + len(chunk), left - len(chunk)
                 yield chunk
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
+        """Raises FileNotFoundError where the store has lost the pack."""
+        if not blobs.is_remote():
+            with blobs.open_blob(self.pack) as stream:
+                yield stream
+            return
+        if self._remote is None:
+            self._remote = blobs.open_blob(self.pack)
+        yield self._remote
 
     def read_json(self, path: str, most: int) -> ReadJson:
         """The object that a file holds, held to the rules of `strict_json`."""

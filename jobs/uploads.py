@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import io
 import re
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from jobs.domain.readers.sources import Source, open_archive
 from jobs.import_lock import note_event
 from jobs.models import ImportRun, UploadPart
 from plural_site.accounts.models import Project, User
+from plural_site.db.blobs import ObjectStore
 from plural_site.formats import bytes_text
 
 PART_SIZE = 8 << 20
@@ -116,7 +118,9 @@ def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun
     digest = hashlib.sha256(data).hexdigest()
     if not DIGEST.fullmatch(sha256) or digest != sha256:
         raise DomainError(f"Part {number} was damaged on the way: its SHA-256 is {digest}.")
-    name = storages["uploads"].save(f"{run.pk}/{number:06d}", ContentFile(data))
+    # A name of its own for each try, so that taking back one never touches another.
+    place = f"{run.pk}/{number:06d}-{secrets.token_hex(8)}"
+    name = storages["uploads"].save(place, ContentFile(data))
     try:
         with transaction.atomic():
             held = ImportRun.objects.select_for_update(of=("self",)).select_related("project", "actor")
@@ -194,7 +198,7 @@ def opened(run: ImportRun, scratch: Path) -> Iterator[Source]:
 
     def load(number: int) -> bytes:
         with storages["uploads"].open(parts[number].name, "rb") as file:
-            data: bytes = file.read()
+            data: bytes = file.read(parts[number].size + 1)
         if f"sha256:{hashlib.sha256(data).hexdigest()}" != parts[number].digest:
             raise ImportProblemError(run.source, "", "was damaged on the server: upload it again")
         return data
@@ -246,8 +250,12 @@ def _listed(folder: str) -> tuple[list[str], list[str]]:
 
 def _remove_folder(folder: str) -> None:
     storage = storages["uploads"]
-    for name in _listed(folder)[1]:
-        storage.delete(f"{folder}/{name}")
+    names = [f"{folder}/{name}" for name in _listed(folder)[1]]
+    if isinstance(storage, ObjectStore):
+        storage.delete_all(names)
+        return
+    for name in names:
+        storage.delete(name)
     if isinstance(storage, FileSystemStorage):
         with contextlib.suppress(OSError):  # somebody puts a part in just now
             storage.delete(folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from django.core.management.utils import get_random_secret_key
 from environ import Env
 
 T = TypeVar("T")
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
@@ -59,6 +61,21 @@ class OpenId:
 
 
 @dataclass(frozen=True, slots=True)
+class Bucket:
+    """Where files go in an S3-compatible object store. Without keys boto3 looks in its usual places."""
+
+    name: str
+    prefix: str
+    """Without slashes at its ends; '' for none."""
+    endpoint: str | None
+    region: str | None
+    addressing: str
+    """auto, path or virtual: whether the bucket's name stands in the path or in the host."""
+    access_key: str | None
+    secret_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """`site_url` has no trailing slash; `database` is an entry of Django's DATABASES."""
 
@@ -75,6 +92,14 @@ class Environment:
     proxies: int
     upload_limit: int
     """Bytes of one upload in the browser."""
+    bucket: Bucket | None
+    """None keeps files in `data_dir`."""
+    log_format: str
+    """json or text."""
+    metrics_token: str
+    """'' turns /metrics off."""
+    trusted_proxies: tuple[Network, ...]
+    """Whose X-Forwarded headers are believed, besides those that come through a Unix socket."""
 
     @property
     def https(self) -> bool:
@@ -105,7 +130,13 @@ def read(values: Mapping[str, str], base_dir: Path) -> Environment:
     key_rate_limit = take("KEY_RATE_LIMIT", lambda value: _number(value, 600), 600)
     ip_rate_limit = take("IP_RATE_LIMIT", lambda value: _number(value, 1200), 1200)
     upload_limit = take("UPLOAD_LIMIT", _bytes, UPLOAD_LIMIT)
-    proxies = take("PROXIES", lambda value: _number(value, int(site_url.startswith("https:"))), 0)
+    is_https = site_url.startswith("https:")
+    proxies = take("PROXIES", lambda value: _number(value, int(is_https)), 0)
+    trusted_proxies: tuple[Network, ...] = take("TRUSTED_PROXIES", _networks, ())
+    bucket = _bucket(values, take, problems)
+    otherwise = "json" if is_https else "text"
+    log_format = take("LOG_FORMAT", lambda value: _one_of(value, ("json", "text"), otherwise), "")
+    metrics_token = take("METRICS_TOKEN", _metrics_token, "")
     if problems:
         raise ImproperlyConfigured("These environment variables can't be used.\n" + "\n".join(problems))
     return Environment(
@@ -121,7 +152,70 @@ def read(values: Mapping[str, str], base_dir: Path) -> Environment:
         ip_rate_limit=ip_rate_limit,
         proxies=proxies,
         upload_limit=upload_limit,
+        bucket=bucket,
+        log_format=log_format,
+        metrics_token=metrics_token,
+        trusted_proxies=trusted_proxies,
     )
+
+
+def _bucket(values: Mapping[str, str], take: Take, problems: list[str]) -> Bucket | None:
+    name, prefix = take("BLOB_STORAGE", _blob_storage, ("", ""))
+    endpoint = take("S3_ENDPOINT", _endpoint, "")
+    usual = "path" if endpoint else "auto"
+    addressing = take("S3_ADDRESSING", lambda value: _one_of(value, ("auto", "path", "virtual"), usual), "")
+    keys = {key: values.get(key, "").strip() for key in ("S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY")}
+    if not name:
+        return None
+    missing = [key for key, value in keys.items() if not value]
+    if len(missing) == 1:
+        problems.append(f"{missing[0]}: needed with the other of {' and '.join(keys)}")
+    if any(importlib.util.find_spec(package) is None for package in ("boto3", "storages")):
+        problems.append("BLOB_STORAGE: needs the extra `s3`: pip install -c constraints.txt -e '.[s3]'")
+    access_key, secret_key = (value or None for value in keys.values())
+    region = values.get("S3_REGION", "").strip() or None
+    return Bucket(name, prefix, endpoint or None, region, addressing, access_key, secret_key)
+
+
+def _blob_storage(value: str) -> tuple[str, str]:
+    if not value:
+        return "", ""
+    match = re.fullmatch(r"s3://([a-z0-9][a-z0-9._-]{1,61}[a-z0-9])((?:/[A-Za-z0-9._-]+)*)/?", value)
+    if not match or {".", ".."} & set(match[2].split("/")):
+        raise ValueError(f"expected s3://BUCKET or s3://BUCKET/PREFIX, not {value!r}")
+    return match[1], match[2].strip("/")
+
+
+def _endpoint(value: str) -> str:
+    parts = urlsplit(value)
+    if value and not (parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc):
+        raise ValueError("expected an address such as https://s3.example.org, without a user or password")
+    return value
+
+
+def _one_of(value: str, known: tuple[str, ...], otherwise: str) -> str:
+    if value.lower() in ("", *known):
+        return value.lower() or otherwise
+    raise ValueError(f"expected {', '.join(known[:-1])} or {known[-1]}, not {value!r}")
+
+
+def _metrics_token(value: str) -> str:
+    # No message repeats it.
+    if not value:
+        return ""
+    if not re.fullmatch(r"[!-~]{16,200}", value):
+        raise ValueError("expected 16 to 200 characters without spaces, as `openssl rand -hex 24` prints")
+    if importlib.util.find_spec("prometheus_client") is None:
+        raise ValueError("needs the extra `metrics`: pip install -c constraints.txt -e '.[metrics]'")
+    return value
+
+
+def _networks(value: str) -> tuple[Network, ...]:
+    try:
+        given = [part.strip() for part in (value or "127.0.0.0/8, ::1").split(",") if part.strip()]
+        return tuple(ipaddress.ip_network(part) for part in given)
+    except ValueError as error:
+        raise ValueError(f"expected IP addresses or networks like 10.0.0.0/8, with commas: {error}") from None
 
 
 Take = Callable[[str, Callable[[str], Any], Any], Any]

@@ -83,19 +83,32 @@ WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns about a missing folder
 
+
+def _files(name: str) -> dict[str, Any]:
+    """A storage for files that only this site's own code reads."""
+    bucket = ENVIRONMENT.bucket
+    if bucket is None:
+        on_disk = {"location": DATA_DIR / name, "base_url": None, "file_permissions_mode": 0o600}
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": on_disk}
+    options: dict[str, Any] = {
+        "bucket_name": bucket.name,
+        "location": f"{bucket.prefix}/{name}".lstrip("/"),
+        "endpoint_url": bucket.endpoint,
+        "region_name": bucket.region,
+        "addressing": bucket.addressing,
+    }
+    if bucket.access_key:
+        options |= {"access_key": bucket.access_key, "secret_key": bucket.secret_key}
+    return {"BACKEND": "plural_site.db.object_store.ObjectStorage", "OPTIONS": options}
+
+
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "files", "file_permissions_mode": 0o600},
     },
-    "blobs": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "blobs", "base_url": None, "file_permissions_mode": 0o600},
-    },
-    "uploads": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "uploads", "base_url": None, "file_permissions_mode": 0o600},
-    },
+    "blobs": _files("blobs"),
+    "uploads": _files("uploads"),
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
         if STATIC_IS_COLLECTED

@@ -11,9 +11,23 @@ from django.test import Client, TransactionTestCase
 from plural_site.accounts.actions import create_project, create_user, personal_account, set_project_member
 from plural_site.accounts.models import Project, ProjectRole, User
 from plural_site.db.frozen import thaw
+from tests.buckets import Bucket, Server, serving, stored_in
 
 PASSWORD = "correct horse battery"
 ClientAs = Callable[[User | None], Client]
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("object-store")) as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(object_store: Server) -> Iterator[Bucket]:
+    """Blobs and uploads lie in this bucket."""
+    with stored_in(object_store) as bucket:
+        yield bucket
 
 
 @pytest.fixture(scope="session", autouse=True)

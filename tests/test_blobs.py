@@ -33,9 +33,12 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "blobs"
 
 
-@pytest.fixture(params=["FileSystemStorage", "InMemoryStorage"])
-def _both(request: pytest.FixtureRequest, settings: Settings, tmp_path: Path) -> None:
-    _use(settings, request.param, location=tmp_path / "blobs")
+@pytest.fixture(params=["FileSystemStorage", "InMemoryStorage", "ObjectStorage"])
+def _every(request: pytest.FixtureRequest, settings: Settings, tmp_path: Path) -> None:
+    if request.param == "ObjectStorage":
+        request.getfixturevalue("bucket")
+    else:
+        _use(settings, request.param, location=tmp_path / "blobs")
 
 
 def _read(digest: str) -> bytes:
@@ -43,7 +46,7 @@ def _read(digest: str) -> bytes:
         return file.read()
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 @pytest.mark.parametrize("body", [b"", BODY, b"x" * (5 * 1024 * 1024 + 1)], ids=["empty", "small", "large"])
 def test_put_returns_the_digest_and_open_reads_it_back(body: bytes) -> None:
     digest = digest_of(body)
@@ -54,7 +57,7 @@ def test_put_returns_the_digest_and_open_reads_it_back(body: bytes) -> None:
     assert _read(digest) == body
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 def test_open_blob_is_seekable() -> None:
     blobs.put(io.BytesIO(BODY))
     with blobs.open_blob(DIGEST) as file:
@@ -64,7 +67,7 @@ def test_open_blob_is_seekable() -> None:
         assert file.read() == b"ytes"
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 def test_put_believes_a_digest_and_does_not_read_what_is_there() -> None:
     assert blobs.put(io.BytesIO(BODY), digest=DIGEST, size=len(BODY)) == DIGEST
     again = io.BytesIO(BODY)
@@ -73,7 +76,7 @@ def test_put_believes_a_digest_and_does_not_read_what_is_there() -> None:
     assert _read(DIGEST) == BODY
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 def test_put_refuses_fewer_or_more_bytes_than_announced_and_keeps_nothing() -> None:
     for size in (3, len(BODY) + 1):
         with pytest.raises(blobs.BlobError, match=f"expected {size} bytes, got 10000"):
@@ -81,7 +84,7 @@ def test_put_refuses_fewer_or_more_bytes_than_announced_and_keeps_nothing() -> N
     assert not blobs.exists(OTHER)
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 def test_delete_removes_a_blob_once_and_open_then_fails() -> None:
     blobs.put(io.BytesIO(BODY))
     blobs.delete(DIGEST)
@@ -94,7 +97,7 @@ def test_delete_removes_a_blob_once_and_open_then_fails() -> None:
 MALFORMED = ["", "sha256:", "sha256:../../../etc/passwd", DIGEST.upper(), f"{DIGEST}\n", DIGEST[7:]]
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed_digest_never_becomes_a_path(name: str) -> None:
     for use in (blobs.exists, blobs.open_blob, blobs.delete):
@@ -121,7 +124,7 @@ def test_put_mends_a_file_that_was_cut_short(folder: Path) -> None:
     assert _read(DIGEST) == BODY
 
 
-@pytest.mark.usefixtures("_both")
+@pytest.mark.usefixtures("_every")
 def test_move_in_takes_over_a_file(tmp_path: Path) -> None:
     for _ in range(2):
         source = tmp_path / "source"

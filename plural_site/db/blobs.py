@@ -1,7 +1,8 @@
 """Content-addressed store: bytes by their SHA-256, written once, behind Django's storage "blobs".
 
 A digest is `sha256:` and 64 lower-case hex digits. On a file system the bytes go straight to a private
-file that is renamed into place when complete; other storages are used through Django's storage API.
+file that is renamed into place when complete. An object store gets whole objects, with their digest for it
+to check (see `object_store`). Either way a blob is there in full or not at all, whoever else puts the same.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol, cast
+from typing import IO, BinaryIO, Protocol, cast, runtime_checkable
 
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
@@ -35,6 +36,16 @@ class Writable(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
+@runtime_checkable
+class ObjectStore(Protocol):
+    """A storage elsewhere, whose answers take their time: `ObjectStorage`, which needs an extra."""
+
+    def put(self, name: str, file: IO[bytes], size: int, sha256: str) -> None: ...
+    def names(self, folder: str) -> Iterator[str]: ...
+    def delete_all(self, names: Sequence[str]) -> None: ...
+    def check(self) -> None: ...
+
+
 def put(stream: Readable, *, digest: str | None = None, size: int | None = None) -> str:
     """Stores what `stream` yields from its position on and returns its digest.
 
@@ -49,10 +60,29 @@ def put(stream: Readable, *, digest: str | None = None, size: int | None = None)
         return _put_file(Path(storage.location), stream, digest, size)
     with tempfile.SpooledTemporaryFile(max_size=4 * CHUNK) as spool:
         actual = _copy(stream, spool, digest, size)
-        if not storage.exists(_name(actual)):
+        length = spool.tell()
+        if not _holds(storage, _name(actual), length):
             spool.seek(0)
-            storage.save(_name(actual), File(cast("IO[bytes]", spool)))
+            _send(storage, actual, cast("IO[bytes]", spool), length)
     return actual
+
+
+def send(path: Path, digest: str) -> None:
+    """Ahead of `move_in`, what that would have to wait for: the way to an object store. Else nothing."""
+    storage = storages["blobs"]
+    if isinstance(storage, FileSystemStorage):
+        return
+    size = path.stat().st_size
+    if not _holds(storage, _name(digest), size):
+        with path.open("rb") as file:
+            _send(storage, digest, file, size)
+
+
+def _send(storage: Storage, digest: str, file: IO[bytes], size: int) -> None:
+    if isinstance(storage, ObjectStore):
+        storage.put(_name(digest), file, size, digest.removeprefix("sha256:"))
+    else:
+        storage.save(_name(digest), File(file))
 
 
 def move_in(path: Path, digest: str) -> None:
@@ -65,11 +95,15 @@ def move_in(path: Path, digest: str) -> None:
         target = Path(storage.location) / _name(digest)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o600)
+        _sync(path)
         with contextlib.suppress(OSError):  # another disk: copied below
             path.replace(target)
+            _sync(target.parent)
             return
-    with path.open("rb") as stream:
-        put(stream, digest=digest, size=path.stat().st_size)
+        with path.open("rb") as stream:
+            put(stream, digest=digest, size=path.stat().st_size)
+    else:
+        send(path, digest)
     path.unlink()
 
 
@@ -87,12 +121,44 @@ def exists(digest: str) -> bool:
 
 def delete(digest: str) -> None:
     """Removes the blob; does nothing when there is none."""
-    storages["blobs"].delete(_name(digest))
+    delete_all([digest])
+
+
+def delete_all(digests: Iterable[str]) -> None:
+    """Removes blobs; those that are not there are passed over."""
+    storage = storages["blobs"]
+    names = [_name(digest) for digest in digests]
+    if isinstance(storage, ObjectStore):
+        storage.delete_all(names)
+        return
+    for name in names:
+        storage.delete(name)
+
+
+def is_remote() -> bool:
+    """Whether blobs lie in an object store, not in a folder of this machine."""
+    return isinstance(storages["blobs"], ObjectStore)
+
+
+def check() -> None:
+    """Raises OSError where the store can't be used."""
+    storage = storages["blobs"]
+    if isinstance(storage, ObjectStore):
+        storage.check()
+    elif isinstance(storage, FileSystemStorage):
+        folder = Path(storage.location)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(f"can't write into {folder}")
 
 
 def stored() -> Iterator[str]:
     """Digest of every blob in the store."""
     storage = storages["blobs"]
+    if isinstance(storage, ObjectStore):
+        found = (f"sha256:{name.rpartition('/')[2]}" for name in storage.names("sha256"))
+        yield from (digest for digest in found if DIGEST.fullmatch(digest))
+        return
     for first in _folders(storage, "sha256"):
         for second in _folders(storage, f"sha256/{first}"):
             for name in storage.listdir(f"sha256/{first}/{second}")[1]:
@@ -115,10 +181,11 @@ def _name(digest: str) -> str:
 
 
 def _holds(storage: Storage, name: str, size: int | None) -> bool:
-    if not isinstance(storage, FileSystemStorage):
-        return storage.exists(name)
     try:
-        found = (Path(storage.location) / name).stat().st_size
+        if isinstance(storage, FileSystemStorage):
+            found = (Path(storage.location) / name).stat().st_size
+        else:
+            found = storage.size(name)
     except FileNotFoundError:
         return False
     return size is None or found == size
@@ -131,6 +198,7 @@ def _put_file(root: Path, stream: Readable, digest: str | None, size: int | None
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             actual = _copy(stream, file, digest, size)
+        _sync(draft)
         target = root / _name(actual)
         try:
             draft.replace(target)
@@ -140,7 +208,17 @@ def _put_file(root: Path, stream: Readable, digest: str | None, size: int | None
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    _sync(target.parent)
     return actual
+
+
+def _sync(path: Path) -> None:
+    """To the disk itself: a row that names a blob must not outlive its bytes when the power fails."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _copy(stream: Readable, target: Writable, digest: str | None, size: int | None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
 
 from tests.builders import AgentSpec, BenchmarkSpec, make_job
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 BOARD = "/projects/demo/benchmarks/support-triage@1.0.0"
@@ -87,7 +87,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    port = _free_port()
+    port = free_port()
     with subprocess.Popen(
         [sys.executable, "manage.py", "demo", "--port", str(port)],
         cwd=ROOT,
@@ -107,13 +107,6 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             yield Site(f"http://127.0.0.1:{port}", reader, stranger, manage)
         finally:
             server.terminate()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _printed_person(server: subprocess.Popen[str]) -> Person:

@@ -230,7 +230,7 @@ def test_old_unfinished_upload_goes_and_a_young_one_stays(
         "cancelled",
         "uploading",
     ]
-    assert files_below("uploads") == {f"{young.pk}/000000"}
+    assert files_below("uploads") == {young.parts.get().name}
     assert old.pk
 
 

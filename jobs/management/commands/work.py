@@ -33,10 +33,10 @@ class Command(BaseCommand):
                 try:
                     busy = worker.step()
                     rest = REST_SECONDS
-                except DatabaseError:
+                except (DatabaseError, OSError):
                     if once:
                         raise
-                    log.exception("The database refused; trying again")
+                    log.exception("The database or the file store refused; trying again")
                     close_old_connections()
                     busy, rest = False, REST_AFTER_TROUBLE
                 if not busy and once:
