@@ -22,6 +22,7 @@ from jobs.models import ImportRun, Job, Worker
 from jobs.removal import remove_files
 from jobs.search_texts import index_texts, progress
 from plural_site.db import blobs
+from plural_site.logging import noted
 
 log = logging.getLogger(__name__)
 
@@ -81,24 +82,28 @@ class QueueWorker:
         with claimed_from_queue() as run:
             if run is None:
                 return False
-            log.info("Import %s of %s into %s: try %s", run.pk, run.source, run.project.slug, run.tries)
-            try:
-                import_claimed(run, lambda scratch: uploads.opened(run, scratch))
-            except Exception as error:
-                log.exception("Import %s could not be done", run.pk)
-                let_go(run, why=BROKE.format(error=type(error).__name__))
-                self._has_orphans = True
-                if isinstance(error, DatabaseError):
-                    raise
-                return True
-            except BaseException:
-                let_go(run, counts=False)
-                raise
-            log.info("Import %s: %s %s", run.pk, run.status, run.counts)
-            self._has_orphans |= blobs.is_remote() and run.status == ImportRun.Status.FAILED
-            if run.status == ImportRun.Status.DONE:
-                uploads.drop_parts(run)
+            with noted(**{"import": run.pk, "project": run.project.slug}):
+                self._import_run(run)
         return True
+
+    def _import_run(self, run: ImportRun) -> None:
+        log.info("Import %s of %s into %s: try %s", run.pk, run.source, run.project.slug, run.tries)
+        try:
+            import_claimed(run, lambda scratch: uploads.opened(run, scratch))
+        except Exception as error:
+            log.exception("Import %s could not be done", run.pk)
+            let_go(run, why=BROKE.format(error=type(error).__name__))
+            self._has_orphans = True
+            if isinstance(error, DatabaseError):
+                raise
+            return
+        except BaseException:
+            let_go(run, counts=False)
+            raise
+        log.info("Import %s: %s %s", run.pk, run.status, run.counts)
+        self._has_orphans |= blobs.is_remote() and run.status == ImportRun.Status.FAILED
+        if run.status == ImportRun.Status.DONE:
+            uploads.drop_parts(run)
 
     def _collect(self) -> None:
         """An import that died, or was refused by the database, may have left files that no row names."""

@@ -10,6 +10,7 @@ from ninja.security.base import AuthBase
 from plural_site.accounts import limits
 from plural_site.accounts.access import Need, authenticate_key, project_for, project_for_key, projects_of
 from plural_site.accounts.models import ApiKey, Project, User
+from plural_site.logging import note
 
 NO_PROJECT = "Name the project in the X-Project-Id header (its id or slug)."
 
@@ -31,6 +32,7 @@ class KeyOrSession(AuthBase):
             if key is None:
                 limits.check(f"ip:{limits.client_ip(request)}", settings.IP_RATE_LIMIT)
             else:
+                note(user=key.user_id, key=key.prefix)
                 limits.check(f"key:{key.pk}", settings.KEY_RATE_LIMIT)
             return key
         return request.user if request.user.is_authenticated else None

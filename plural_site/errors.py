@@ -12,7 +12,7 @@ from plural_site.logging import current_request_id
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     # Without the request, whose very host name may be what is bad.
-    context = {"request_id": current_request_id.get()}
+    context = {"request_id": current_request_id()}
     return HttpResponse(render_to_string("errors/400.html", context), status=400)
 
 
@@ -42,5 +42,5 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _page(request: HttpRequest, status: int, reason: str = "") -> HttpResponse:
-    context = {"reason": reason, "request_id": current_request_id.get()}
+    context = {"reason": reason, "request_id": current_request_id()}
     return render(request, f"errors/{status}.html", context, status=status)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from plural_site import csp, env
+from plural_site import logging as logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = env.read(os.environ, BASE_DIR)
@@ -37,7 +38,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "plural_site.middleware.request_id",
+    "plural_site.middleware.forwarded",
+    "plural_site.middleware.observed",
     "plural_site.middleware.response_headers",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",  # before static files are answered: they carry the policy too
@@ -142,6 +144,9 @@ PASSWORD_RESET_TIMEOUT = 24 * 60 * 60  # seconds; how long a sign-in link lasts
 KEY_RATE_LIMIT = ENVIRONMENT.key_rate_limit  # requests a minute; 0 is none
 IP_RATE_LIMIT = ENVIRONMENT.ip_rate_limit
 PROXIES = ENVIRONMENT.proxies
+TRUSTED_PROXIES = ENVIRONMENT.trusted_proxies
+METRICS_TOKEN = ENVIRONMENT.metrics_token
+METRICS_DIR = DATA_DIR / "metrics"
 
 MAIL = ENVIRONMENT.mail
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if MAIL.host else 'dummy'}.EmailBackend"
@@ -163,10 +168,10 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 if ENVIRONMENT.https:
-    # The site itself speaks plain HTTP; an https address means that a proxy in front ends TLS.
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    if PROXIES:  # else the server of this process ends TLS itself, and nobody is believed who says so
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked for from inside
     SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
@@ -182,18 +187,4 @@ USE_I18N = False
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "plural_site.logging.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
-    "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "filters": ["request_id"], "formatter": "line"},
-    },
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {
-        # Django's own handlers print with DEBUG on only, or send mail.
-        "django": {"handlers": [], "level": "INFO"},
-        "django.server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-    },
-}
+LOGGING = logs.config(ENVIRONMENT.log_format)

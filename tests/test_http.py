@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 from datetime import timedelta
 from importlib import import_module
 from types import ModuleType
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
-from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import path
@@ -21,8 +19,6 @@ from django_htmx.middleware import HtmxMiddleware
 
 from plural_site.accounts.models import AuditEvent, User
 from plural_site.http import paginate, render_page
-from plural_site.logging import RequestIdFilter
-from plural_site.middleware import request_id
 
 if TYPE_CHECKING:
     from tests.conftest import ClientAs
@@ -184,19 +180,6 @@ def test_request_id_is_taken_over_if_harmless(given: str, kept: bool, client: Cl
     assert len(answered) >= 8
 
 
-def test_log_lines_carry_the_request_id() -> None:
-    seen = []
-
-    def view(request: HttpRequest) -> HttpResponse:
-        line = logging.makeLogRecord({})
-        RequestIdFilter().filter(line)
-        seen.append(line.__dict__["request_id"])
-        return HttpResponse()
-
-    request_id(view)(RequestFactory().get("/", headers={"X-Request-ID": "from-the-proxy"}))
-    assert seen == ["from-the-proxy"]
-
-
 def _refuse(request: HttpRequest) -> HttpResponse:
     raise PermissionDenied("Only managers may do that.")
 
@@ -240,19 +223,6 @@ def test_form_without_token_is_refused_with_an_explanation(ann: User) -> None:
     response = Client(enforce_csrf_checks=True).post("/theme", {"theme": "dark"})
     assert response.status_code == 403
     assert "form" in response.content.decode()
-
-
-@pytest.mark.django_db
-def test_healthz_asks_the_database_and_nobody_who_asks(client: Client) -> None:
-    response = client.get("/healthz")
-    assert (response.status_code, response.json()) == (200, {"status": "ok", "database": "ok"})
-
-    def fail(*_: object) -> None:
-        raise DatabaseError
-
-    with connection.execute_wrapper(fail):
-        response = client.get("/healthz")
-    assert (response.status_code, response.json()["database"]) == (503, "unavailable")
 
 
 @pytest.mark.django_db

@@ -97,6 +97,9 @@ IN_PROJECT = "projects/{project}"
 API = "api/v1/benchmarks/{slug}/revisions/{selector}/leaderboard"
 MATRIX = {
     "healthz": address("/healthz", ANYONE, dict.fromkeys(PEOPLE, NO_METHOD)),
+    "readyz": address("/readyz", ANYONE, dict.fromkeys(PEOPLE, NO_METHOD)),
+    # Off, as no token is set; tests/test_monitoring.py has it on.
+    "metrics": address("/metrics", dict.fromkeys(PEOPLE, ABSENT), dict.fromkeys(PEOPLE, NO_METHOD)),
     "": address("/", {"dee": OK} | dict.fromkeys(("anonymous", "oli", "cy", "ben", "ann"), SIGN_IN)),
     "sign-in": address(
         "/sign-in",
