@@ -21,7 +21,7 @@ from jobs.models import Blob, ImportRun, Job, Trial
 from jobs.removal import packs_of, remove_files, remove_unused, size_of
 from plural_site.accounts.actions import record
 from plural_site.accounts.models import Project, User
-from plural_site.db.frozen import thawed
+from plural_site.db.frozen import ThawError, thawed
 
 Guard = Callable[[ImportRun], list[str]]
 _guards: list[Guard] = []
@@ -99,8 +99,11 @@ def undo(*, actor: User, project: Project, run_id: int) -> ImportRun:
         run.save(update_fields=["status", "undone_at", "undone_by"])
         what: dict[str, Any] = {"jobs": gone.jobs, "trials": gone.trials, "bytes": gone.size}
         record(actor, "import.undo", run, project=project, source=run.source, **what)
-        with thawed(Blob):
-            unused = remove_unused(packs)
+        try:
+            with thawed(Blob):
+                unused = remove_unused(packs)
+        except ThawError as error:
+            raise DomainError(str(error)) from error
         transaction.on_commit(partial(remove_files, unused))
     return run
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from plural_site.accounts.actions import record
 from plural_site.accounts.models import ApiKey, AuditEvent, Project, User
 from plural_site.accounts.removal import Removal, removals
-from plural_site.db.frozen import thawed
+from plural_site.db.frozen import ThawError, thawed
 
 
 @transaction.atomic
@@ -73,9 +73,12 @@ def _delete_rows(project: Project, parts: list[Removal]) -> None:
         deleted_project=project.slug,
     )
     frozen = dict.fromkeys(model for part in parts for model in part.frozen)
-    with thawed(AuditEvent, *frozen):
-        for part in parts:
-            part.remove_frozen()
-        AuditEvent.objects.filter(project=project).update(
-            project=None, project_slug=project.slug, account=project.account_id
-        )
+    try:
+        with thawed(AuditEvent, *frozen):
+            for part in parts:
+                part.remove_frozen()
+            AuditEvent.objects.filter(project=project).update(
+                project=None, project_slug=project.slug, account=project.account_id
+            )
+    except ThawError as error:
+        raise ValidationError(str(error)) from error

@@ -6,12 +6,12 @@ drops triggers silently whenever Django rebuilds a table. A refusal reaches the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.core import checks
-from django.db import connections, models, transaction
+from django.db import ProgrammingError, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 ModelClass = TypeVar("ModelClass", bound=type[models.Model])
@@ -28,9 +28,21 @@ SELECT c.relname, t.tgname FROM pg_trigger t
 JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
 WHERE p.proname = 'plural_site_refuse_change' AND t.tgenabled IN ('O', 'A') AND pg_table_is_visible(c.oid)
 """
+POSTGRESQL_OWNERS = """
+SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class
+WHERE relname = ANY(%s) AND pg_table_is_visible(oid) AND NOT pg_has_role(current_user, relowner, 'USAGE')
+"""
+MAY_NOT_THAW = (
+    "The site's database role may not remove frozen rows, so this can't be done here. Whoever runs the site "
+    "can allow it: see “Roles” in docs/deployment.md."
+)
 SQLITE_LIVE = "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger'"
 
 _tables: set[str] = set()
+
+
+class ThawError(Exception):
+    """The database doesn't let the site remove frozen rows."""
 
 
 def frozen(model: ModelClass) -> ModelClass:
@@ -89,12 +101,36 @@ def thawed(*thawed_models: type[models.Model], using: str = "default") -> Iterat
 
     Only for actions that lawfully remove rows (deleting a project, erasing a person's data), which leave
     an audit event. An exception rolls back everything, the removal of the triggers included.
+    Raises ThawError where the role that the site connects as neither owns the tables nor may become the
+    one that does.
     """
     connection = connections[using]
-    with transaction.atomic(using=using):
-        thaw(connection, [model._meta.db_table for model in thawed_models])
+    tables = [model._meta.db_table for model in thawed_models]
+    with transaction.atomic(using=using), _as_owner(connection, tables):
+        thaw(connection, tables)
         yield
         install(connection)
+
+
+@contextmanager
+def _as_owner(connection: BaseDatabaseWrapper, tables: Sequence[str]) -> Iterator[None]:
+    """On PostgreSQL the site may connect as a role that can't change frozen rows, triggers or not."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(POSTGRESQL_OWNERS, [list(tables)])
+        others = [owner for (owner,) in cursor.fetchall()]
+        if not others:
+            yield
+            return
+        try:
+            cursor.execute(f"SET LOCAL ROLE {connection.ops.quote_name(others[0])}")
+        except ProgrammingError as error:
+            raise ThawError(MAY_NOT_THAW) from error
+    yield  # after an error the rollback takes the role back
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL ROLE NONE")
 
 
 def install_after_migrate(*, using: str, **_kwargs: Any) -> None:
