@@ -47,7 +47,6 @@ def delete_project(*, actor: User, project: Project, typed_slug: str) -> None:
         if hindrance:
             raise ValidationError(hindrance)
         detail = {counted.label: counted.number for part in parts for counted in part.counts()}
-        _delete_rows(project, parts)
         record(
             actor,
             "project.delete",
@@ -57,7 +56,7 @@ def delete_project(*, actor: User, project: Project, typed_slug: str) -> None:
             name=project.name,
             removed=detail,
         )
-        project.delete()
+        _delete_rows(project, parts)
     for part in parts:
         part.after_commit()
 
@@ -80,5 +79,6 @@ def _delete_rows(project: Project, parts: list[Removal]) -> None:
             AuditEvent.objects.filter(project=project).update(
                 project=None, project_slug=project.slug, account=project.account_id
             )
+            project.delete()  # within, as it also writes to the log that no event names it any more
     except ThawError as error:
         raise ValidationError(str(error)) from error
