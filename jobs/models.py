@@ -100,6 +100,11 @@ class ImportRun(models.Model):
     def __str__(self) -> str:
         return self.source
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of an upload came in, whatever became of it then but that somebody cancelled it."""
+        return 0 < self.size == self.received and self.status != self.Status.CANCELLED
+
 
 class UploadPart(models.Model):
     """A part of what is uploaded, until its import needs it no more. `number` counts from 0."""

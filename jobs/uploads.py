@@ -46,16 +46,17 @@ Status = ImportRun.Status
 
 
 def begin(*, project: Project, actor: User, name: str, size: int, fingerprint: str) -> ImportRun:
-    """An upload to send parts to: the unfinished one of the same file, or a new one.
+    """An upload to send parts to: that of the same file, unless it has ended, or a new one.
 
     The caller has checked Need.WRITE. Raises DomainError for what can't be taken.
     """
     name = _checked(name, size)
-    mine = ImportRun.objects.filter(project=project, actor=actor, status=Status.UPLOADING)
-    found = mine.filter(source=name, size=size, fingerprint=fingerprint).first() if fingerprint else None
-    if found:
-        return found
-    if mine.count() >= MOST_UNFINISHED:
+    mine = ImportRun.objects.filter(project=project, actor=actor)
+    if fingerprint:
+        same = mine.filter(source=name, size=size, fingerprint=fingerprint)
+        if found := same.filter(status__in=[Status.UPLOADING, Status.QUEUED, Status.RUNNING]).first():
+            return found
+    if mine.filter(status=Status.UPLOADING).count() >= MOST_UNFINISHED:
         raise DomainError("You have too many unfinished uploads here. Finish or cancel some first.")
     return ImportRun.objects.create(
         project=project,
@@ -108,9 +109,10 @@ def first_missing(run: ImportRun) -> int:
 
 
 def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun:
-    """Keeps a part; with the last one the upload is queued. The same part twice is fine.
+    """Keeps a part; with the last one the upload is queued. The same part twice is fine, also afterwards.
 
-    `sha256` is what the sender computed, in hex. Raises DomainError for another size or other bytes.
+    `sha256` is what the sender computed, in hex. Raises DomainError for another size or other bytes, and
+    where the upload was cancelled.
     """
     expected = part_size(run, number)
     if len(data) != expected:
@@ -118,6 +120,8 @@ def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun
     digest = hashlib.sha256(data).hexdigest()
     if not DIGEST.fullmatch(sha256) or digest != sha256:
         raise DomainError(f"Part {number} was damaged on the way: its SHA-256 is {digest}.")
+    if run.is_whole:  # the answer to the last part was lost on the way
+        return _with_the_same(run, number, digest)
     # A name of its own for each try, so that taking back one never touches another.
     place = f"{run.pk}/{number:06d}-{secrets.token_hex(8)}"
     name = storages["uploads"].save(place, ContentFile(data))
@@ -125,7 +129,10 @@ def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun
         with transaction.atomic():
             held = ImportRun.objects.select_for_update(of=("self",)).select_related("project", "actor")
             run = held.get(pk=run.pk)
-            _check_takes_parts(run)
+            if run.is_whole:
+                raise IntegrityError("somebody else sent the last part just now")
+            if run.status != Status.UPLOADING:
+                raise DomainError(f"This upload takes no more parts: it is {run.status}.")
             part = UploadPart(run=run, number=number, size=expected, digest=f"sha256:{digest}", name=name)
             with transaction.atomic():
                 part.save(force_insert=True)
@@ -138,15 +145,18 @@ def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun
     except IntegrityError:  # it is there already, from a try whose answer was lost
         storages["uploads"].delete(name)
         run.refresh_from_db()
+        _with_the_same(run, number, digest)
     except BaseException:
         storages["uploads"].delete(name)
         raise
     return run
 
 
-def _check_takes_parts(run: ImportRun) -> None:
-    if run.status != Status.UPLOADING:
-        raise DomainError(f"This upload takes no more parts: it is {run.status}.")
+def _with_the_same(run: ImportRun, number: int, digest: str) -> ImportRun:
+    """Raises DomainError where other bytes than these were kept. Of an import that is done none are."""
+    if run.parts.filter(number=number).exclude(digest=f"sha256:{digest}").exists():
+        raise DomainError(f"Part {number} is here already, with other bytes. Did the file change meanwhile?")
+    return run
 
 
 def add_file(*, project: Project, actor: User, file: UploadedFile[bytes] | None) -> ImportRun:

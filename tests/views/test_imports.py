@@ -180,10 +180,17 @@ def test_parts_are_checked_kept_once_and_go_on_where_they_stopped(
     for at in (2, *range(4, len(parts))):
         assert put(browser, begun, at, parts[at]) == 200
     run = ImportRun.objects.get(status="queued")
-    assert put(browser, begun, 0, parts[0]) == 422  # too late
+    again = begin(browser, archive, name="jobs.tar.gz")
+    assert (again["href"], again["first"]) == (begun["href"], len(parts))
+    assert put(browser, begun, 0, parts[0]) == 200  # as if the answer had been lost
+    assert put(browser, begun, 0, parts[1]) == 422
+    assert len(files_below("uploads")) == len(parts)
     work()
     run.refresh_from_db()
     assert (run.status, run.counts["added"]) == ("done", 2)
+    assert put(browser, begun, len(parts) - 1, parts[-1]) == 200
+    assert files_below("uploads") == set()
+    assert begin(browser, archive, name="jobs.tar.gz")["href"] != begun["href"]
 
 
 def test_zip_is_read_from_its_parts(
@@ -211,6 +218,8 @@ def test_cancelled_upload_leaves_nothing(
     work()
     assert not Job.objects.exists()
     browser.post(f"{HERE}/{run.pk}/cancel")
+    begun = {"parts_href": f"{HERE}/{run.pk}/parts/"}
+    assert put(browser, begun, 0, archive) == 422
     assert "too late to cancel" in text(browser, f"{HERE}/{run.pk}")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from plural_site import env
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs" / "deploy"
 UNITS = sorted(path.name for path in DEPLOY.glob("*.service"))
 
