@@ -24,7 +24,7 @@ from django.utils import timezone
 from jobs.domain.parsed import ImportProblemError
 from jobs.models import ImportRun, Job
 from plural_site.accounts.actions import record
-from plural_site.accounts.models import Project, User
+from plural_site.accounts.models import Machine, Project, User
 from plural_site.db.turns import wait_in_turn
 
 SILENT_FOR = timedelta(hours=1)
@@ -196,9 +196,9 @@ def end_run(run: ImportRun, report: dict[str, Any]) -> None:
 
 
 def note_event(run: ImportRun, verb: str, **detail: Any) -> None:
-    """An audit event of whoever imports; a command on the server itself names nobody."""
-    if run.actor:
-        record(run.actor, verb, run, project=run.project, source=run.source, **detail)
+    """An audit event of whoever imports; a run without a person is that of a command on the server."""
+    actor = run.actor or Machine.COMMAND
+    record(actor, verb, run, project=run.project, source=run.source, **detail)
 
 
 def scratch_folder(run: ImportRun) -> Path:

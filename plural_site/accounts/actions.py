@@ -25,6 +25,7 @@ from plural_site.accounts.models import (
     ApiKey,
     AuditEvent,
     KeyAbility,
+    Machine,
     Project,
     ProjectMembership,
     ProjectRole,
@@ -32,7 +33,7 @@ from plural_site.accounts.models import (
 )
 from plural_site.accounts.tokens import user_of_link
 
-Actor = User | ApiKey
+Actor = User | ApiKey | Machine
 
 
 def record(
@@ -52,6 +53,7 @@ def record(
     return AuditEvent.objects.create(
         actor=actor if isinstance(actor, User) else None,
         actor_key=actor if isinstance(actor, ApiKey) else None,
+        machine=actor if isinstance(actor, Machine) else "",
         verb=verb,
         project=project,
         project_slug=project.slug if project else None,

@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 
 from plural_site.accounts.audit_words import sentence, verb_words
 from plural_site.accounts.frame import Frame
-from plural_site.accounts.models import Account, AuditEvent, Project
+from plural_site.accounts.models import Account, AuditEvent, Machine, Project
 from plural_site.formats import clean_text, datetime_text, spreadsheet_text
 from plural_site.http import paginate
 
@@ -69,6 +69,7 @@ class Filters:
                 | Q(actor_key__user__email__icontains=self.who)
                 | Q(actor_key__user__name__icontains=self.who)
                 | Q(actor_key__prefix=self.who)
+                | Q(machine__in=_machines(self.who))
             )
         if self.verb:
             events = events.filter(verb=self.verb)
@@ -210,13 +211,17 @@ def _row(event: AuditEvent) -> EventRow:
     return EventRow(
         when=datetime_text(event.created_at),
         iso=event.created_at.astimezone(UTC).isoformat(),
-        who=clean_text(str(person)),
+        who=clean_text(str(person)) if person else event.get_machine_display(),
         email=clean_text(person.email) if person else "",
         key=f"{key.prefix}…" if key else "",
         what=sentence(event.verb, event.detail, event.object_type, event.object_id),
         project=f"{slug}, deleted" if slug and event.project is None else slug,
         verb=event.verb,
     )
+
+
+def _machines(who: str) -> list[str]:
+    return [value for value, label in Machine.choices if who.lower() in label]
 
 
 def _start(day: date) -> datetime:

@@ -216,14 +216,22 @@ class ApiKey(models.Model):
         return self.prefix
 
 
+class Machine(models.TextChoices):
+    """What acts where no person and no key does: somebody at the server, or what runs there by itself."""
+
+    COMMAND = "command", "command line"
+    WORKER = "worker", "worker"
+
+
 @frozen
 class AuditEvent(models.Model):
-    """Who did what to what, when. Exactly one of `actor` and `actor_key` is set."""
+    """Who did what to what, when. Exactly one of `actor`, `actor_key` and `machine` is set."""
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="audit_events"
     )
     actor_key = models.ForeignKey(ApiKey, null=True, on_delete=models.PROTECT, related_name="audit_events")
+    machine = models.CharField(max_length=16, choices=Machine, blank=True, default="")
     verb = models.CharField(max_length=64)
     project = models.ForeignKey(
         Project, null=True, on_delete=models.SET_NULL, related_name="audit_events", db_index=False
@@ -247,7 +255,10 @@ class AuditEvent(models.Model):
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(actor__isnull=True) ^ Q(actor_key__isnull=True), name="audit_event_one_actor"
+                condition=Q(actor__isnull=False, actor_key__isnull=True, machine="")
+                | Q(actor__isnull=True, actor_key__isnull=False, machine="")
+                | Q(actor__isnull=True, actor_key__isnull=True, machine__in=Machine.values),
+                name="audit_event_one_actor",
             ),
         ]
 

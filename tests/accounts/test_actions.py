@@ -20,6 +20,7 @@ from plural_site.accounts.models import (
     AccountMembership,
     ApiKey,
     AuditEvent,
+    Machine,
     Project,
     ProjectMembership,
     ProjectRole,
@@ -135,6 +136,11 @@ def test_record_by_a_key_names_the_key_alone(project: Project, ann: User) -> Non
     assert (event.actor, event.actor_key, event.object_digest) == (None, key, "sha256:00")
 
 
+def test_record_by_a_machine_names_nobody(project: Project) -> None:
+    event = record(Machine.COMMAND, "test", project, project=project)
+    assert (event.actor, event.actor_key, event.machine) == (None, None, "command")
+
+
 def test_database_refuses_what_actions_never_write(project: Project, ann: User) -> None:
     account = project.account
     key, _ = create_api_key(actor=ann, account=account)
@@ -151,6 +157,8 @@ def test_database_refuses_what_actions_never_write(project: Project, ann: User) 
         ApiKey(user=ann, account=account, prefix="x", secret_sha256=key.secret_sha256, ability="read"),
         AuditEvent(verb="nobody", object_type="x", object_id="1"),
         AuditEvent(actor=ann, actor_key=key, verb="both", object_type="x", object_id="1"),
+        AuditEvent(actor=ann, machine="command", verb="both", object_type="x", object_id="1"),
+        AuditEvent(machine="dream", verb="nothing known", object_type="x", object_id="1"),
     ]
     for row in rows:
         with pytest.raises(IntegrityError), transaction.atomic():

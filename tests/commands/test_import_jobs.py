@@ -4,6 +4,7 @@ import json
 import tarfile
 from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,8 +12,11 @@ from django.utils import timezone
 
 from jobs.models import ImportRun, Job
 from plural_site.accounts.actions import create_project
-from plural_site.accounts.models import Project, User
+from plural_site.accounts.models import AuditEvent, Project, User
 from tests.builders import AgentSpec, BenchmarkSpec, make_job
+
+if TYPE_CHECKING:
+    from tests.conftest import ClientAs
 
 
 def run(*arguments: object, code: int = 0) -> tuple[str, str]:
@@ -38,6 +42,26 @@ def test_says_what_became_of_each_job(project: Project, tmp_path: Path) -> None:
     assert err == ""
     assert "1 unchanged" in run(tmp_path)[0]
     assert ImportRun.objects.filter(status="done").count() == 2
+
+
+def test_import_stands_in_the_audit_log_as_of_the_command_line(
+    project: Project, ann: User, client_as: ClientAs, tmp_path: Path
+) -> None:
+    make_job(tmp_path / "jobs")
+    run(tmp_path / "jobs")
+    begun, done = AuditEvent.objects.filter(verb__startswith="import.").order_by("pk")
+    assert (begun.verb, done.verb, done.detail["added"]) == ("import.start", "import.done", 1)
+    assert {(event.actor, event.actor_key, event.machine) for event in (begun, done)} == {
+        (None, None, "command")
+    }
+    page = client_as(ann).get("/projects/triage/settings/audit?who=Command").content.decode()
+    assert page.count("<bdi>command line</bdi></td>") == 2
+    assert "began the import of jobs" in page
+    assert "of its Jobs 1 were added" in page
+    (tmp_path / "bad.zip").write_bytes(b"no archive")
+    run(tmp_path / "bad.zip", code=1)
+    last = AuditEvent.objects.latest("pk")
+    assert (last.machine, last.detail["problems"], last.project) == ("command", 1, project)
 
 
 @pytest.mark.parametrize("shape", ["store", "job", "project", "tar"])
