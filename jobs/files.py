@@ -10,7 +10,8 @@ from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpRe
 from django.utils.http import content_disposition_header, parse_etags
 
 from jobs.models import Execution, Trial
-from jobs.stored_files import StoredFile, StoredFiles
+from jobs.stored_files import StoredFile, StoredFiles, removed_words
+from plural_site.errors import GoneError
 
 SHOWN = ("text/", "application/json", "application/jsonl", "application/x-ndjson")
 POLICY = "sandbox; default-src 'none'"
@@ -40,13 +41,16 @@ def file_response(
     """The bytes as they were captured, whole or the single range that `headers` ask for.
 
     Text is shown as plain text, a picture as what it was found to be, everything else is a download:
-    nothing in them can run, since they come from outside. Raises Http404 where there is no such file.
+    nothing in them can run, since they come from outside. Raises Http404 where there is no such
+    file, GoneError where it was removed.
     """
     execution = Execution.objects.filter(trial=trial, number=number).first()
     stored = StoredFiles(execution.pack_id, execution.files) if execution else None
     file = stored.get(path) if stored else None
     if stored is None or file is None:
         raise Http404("This execution left no such file.")
+    if file.removed:
+        raise GoneError(f"This file was {removed_words(file)}.")
     if not stored.is_kept():
         raise Http404("This file is no longer in the store.")
     etag = f'"{file.digest}"'

@@ -6,6 +6,7 @@ the process ends; on another host, while it was heard of within the hour.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import shutil
 import socket
@@ -22,6 +23,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from jobs.domain.parsed import ImportProblemError
+from jobs.keeping_models import FileHold
 from jobs.models import ImportRun, Job
 from plural_site.accounts.actions import record
 from plural_site.accounts.models import Machine, Project, User
@@ -34,6 +36,8 @@ LOCK_SECONDS = 60
 """How old a lock file is at least that nobody waits to hold."""
 BEGINNING = 7_301_640_412
 """What imports that begin share and the removal of files has alone. Any number that nobody else takes."""
+PACK_SECONDS = 24 * 60 * 60
+"""How old the folder of a new pack is that nobody writes any more."""
 MOST_TRIES = 5
 """How often an upload is begun with whose process ends in the middle."""
 DIED = "The process that imported it was ended before it was done, {tries} in a row."
@@ -51,7 +55,7 @@ def claimed_run(
     give_up = None if patience is None else time.monotonic() + patience
     waited = False
     lock = uuid.uuid4().hex
-    with _held(_lock_file(lock)):
+    with held_lock(lock_file(lock)):
         while True:
             remove_leftovers()
             try:
@@ -84,7 +88,7 @@ def claimed_from_queue() -> Iterator[ImportRun | None]:
         yield None
         return
     lock = uuid.uuid4().hex
-    with _held(_lock_file(lock)):
+    with held_lock(lock_file(lock)):
         try:
             with transaction.atomic():
                 wait_in_turn(BEGINNING, shared=True)
@@ -140,8 +144,12 @@ def remove_leftovers() -> int:
 
 
 def remove_locks() -> None:
-    """Removes lock files of processes that were ended before they had anything to import."""
-    for path in _scratch().glob("*.lock"):
+    """Removes what processes left in the scratch folder that were ended: lock files, and new packs."""
+    for folder in scratch_root().glob("trim-*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > PACK_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+    for path in scratch_root().glob("*.lock"):
         try:
             if time.time() - path.stat().st_mtime < LOCK_SECONDS:
                 continue
@@ -163,7 +171,7 @@ def let_go(run: ImportRun, *, counts: bool = True, why: str = "") -> bool:
         if held is None:
             return False
         shutil.rmtree(scratch_folder(held), ignore_errors=True)
-        _lock_file(held.lock).unlink(missing_ok=True)
+        lock_file(held.lock).unlink(missing_ok=True)
         Job.objects.filter(import_run=held, state=Job.State.IMPORTING).delete()
         if held.size and (held.tries < MOST_TRIES or not counts):
             held.status = ImportRun.Status.QUEUED
@@ -202,21 +210,23 @@ def note_event(run: ImportRun, verb: str, **detail: Any) -> None:
 
 
 def scratch_folder(run: ImportRun) -> Path:
-    return _scratch() / f"import-{run.pk}"
+    return scratch_root() / f"import-{run.pk}"
 
 
-def _scratch() -> Path:
+def scratch_root() -> Path:
+    """Where files lie that are still to become blobs."""
     folder = Path(settings.DATA_DIR) / "scratch"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 
 
-def _lock_file(lock: str) -> Path:
-    return _scratch() / f"{lock}.lock"
+def lock_file(lock: str) -> Path:
+    """What a process holds for as long as it lives."""
+    return scratch_root() / f"{lock}.lock"
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[None]:
+def held_lock(path: Path) -> Iterator[None]:
     with path.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         try:
@@ -225,12 +235,12 @@ def _held(path: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def is_alive(run: ImportRun) -> bool:
-    """Whether the process of a running import lives."""
+def is_alive(run: ImportRun | FileHold) -> bool:
+    """Whether the process lives that imports, or holds files."""
     if run.host != socket.gethostname():
         return timezone.now() - run.beat_at < SILENT_FOR
     try:
-        with _lock_file(run.lock).open("rb") as file:
+        with lock_file(run.lock).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

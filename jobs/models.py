@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from benchmarks.models import DIGEST, Configuration, Revision, TaskPin, digest_field
+from jobs import keeping_models  # noqa: F401 - so that Django finds them
 from jobs.querysets import JobQuerySet, TallyQuerySet, TrialQuerySet
 from plural_site.accounts.models import Project
 from plural_site.db.frozen import frozen
@@ -175,6 +176,9 @@ class Job(models.Model):
     recorded = models.PositiveIntegerField(default=0)
     """Trials of all its Agents, and what they cost: to sort by (derived)."""
     cost_total = models.FloatField(null=True)
+    size = models.PositiveBigIntegerField(default=0)
+    """Bytes that its files take in the store, and what they are; see `jobs.sizes` (derived)."""
+    sizes = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

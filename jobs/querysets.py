@@ -38,7 +38,9 @@ class JobQuerySet(models.QuerySet["Job"]):
             "closed_by",
         )
         definitions = ("revision__definition", "task_revision__definition")
-        return related.defer(*definitions, "import_run__report").prefetch_related("agents__configuration")
+        return related.defer(*definitions, "import_run__report", "sizes").prefetch_related(
+            "agents__configuration"
+        )
 
 
 class TrialQuerySet(models.QuerySet["Trial"]):

@@ -10,24 +10,28 @@ import logging
 import os
 import socket
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError
 from django.utils import timezone
 
 from jobs import uploads
+from jobs.file_holds import end_dead
 from jobs.import_lock import claimed_from_queue, is_alive, let_go, remove_leftovers, remove_locks
 from jobs.imports import import_claimed
 from jobs.models import ImportRun, Job, Worker
 from jobs.removal import remove_files
 from jobs.search_texts import index_texts, progress
+from jobs.trimming import Trimmed, apply_rule, ruled_projects
+from plural_site.accounts.models import Machine, Project
 from plural_site.db import blobs
 from plural_site.logging import noted
 
 log = logging.getLogger(__name__)
 
 SEEN_FOR = timedelta(seconds=30)
-BEAT_SECONDS, CLEAN_SECONDS, INDEX_SECONDS = 5.0, 600.0, 2.0
+BEAT_SECONDS, CLEAN_SECONDS, INDEX_SECONDS, RETAIN_SECONDS = 5.0, 600.0, 2.0, 600.0
 FORGOTTEN_AFTER = timedelta(days=1)
 BROKE = "The import stopped at a fault of the site ({error}); the worker's log tells more."
 
@@ -49,6 +53,8 @@ class QueueWorker:
         self._indexed_to: datetime | None = None
         self._to_index: list[int] = []
         self._has_orphans = False
+        self._retained_at = float("-inf")
+        self._trimming: Iterator[tuple[Project, Trimmed]] | None = None
 
     def step(self) -> bool:
         """Does one piece of work. Says whether there was an import to do."""
@@ -57,6 +63,7 @@ class QueueWorker:
         if self._import():
             return True
         self._collect()
+        self._retain()
         self._index()
         return False
 
@@ -70,7 +77,7 @@ class QueueWorker:
         self._beat_at = time.monotonic()
 
     def _clean(self) -> None:
-        if remove_leftovers():
+        if remove_leftovers() or end_dead():
             self._has_orphans = True
         if time.monotonic() - self._cleaned_at >= CLEAN_SECONDS:
             uploads.remove_old()
@@ -111,6 +118,23 @@ class QueueWorker:
             remove_files(list(blobs.stored()))
             self._has_orphans = False
 
+    def _retain(self) -> None:
+        """What retention rules say, a Job at a time: an import may come any moment."""
+        if self._trimming is None and time.monotonic() - self._retained_at >= RETAIN_SECONDS:
+            self._retained_at = time.monotonic()
+            self._trimming = _by_rules()
+        if self._trimming is None:
+            return
+        try:
+            project, job = next(self._trimming)
+        except StopIteration:
+            self._trimming = None
+            return
+        if job.problem:
+            log.warning("Retention of %s: %s keeps its files: %s", project.slug, job.job_id, job.problem)
+        else:
+            log.info("Retention of %s: %s files gone from %s", project.slug, job.files, job.job_id)
+
     def _index(self) -> None:
         """Texts for the search over Trials, a little at a time: an import may come any moment."""
         if not self._to_index:
@@ -126,3 +150,9 @@ class QueueWorker:
             index_texts([job], left)
             if progress([job]).is_done:
                 self._to_index.pop()
+
+
+def _by_rules() -> Iterator[tuple[Project, Trimmed]]:
+    for project in ruled_projects():
+        for trimmed in apply_rule(project, Machine.WORKER):
+            yield project, trimmed

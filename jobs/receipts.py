@@ -16,7 +16,7 @@ from benchmarks.pages import Crumb
 from jobs.domain.json_tree import tree
 from jobs.domain.readers.execution import receipt_hash
 from jobs.domain.room import Room
-from jobs.stored_files import StoredFile, StoredFiles
+from jobs.stored_files import StoredFile, StoredFiles, removed_words
 from jobs.trial_config import TrialConfig, mapping
 from jobs.trial_page import Shown, TrialQuery, find_shown
 from jobs.trial_pages import CheckRow, ReceiptPage
@@ -128,6 +128,9 @@ def _file_checks(stored: StoredFiles, receipt: Mapping[str, Any]) -> Iterator[Ch
     for file in stored.files:
         name = file.path.removeprefix(ARTIFACTS) if file.path.startswith(ARTIFACTS) else ""
         seen.add(name)
+        if file.removed:
+            yield _check(file.path, file.digest, None, removed_words(file))
+            continue
         left -= file.size
         found = None if left < 0 else _hashed(stored, file)
         if not name or file.path == MANIFEST:

@@ -32,6 +32,7 @@ from jobs.models import (
     SupersededTrial,
     Trial,
 )
+from jobs.sizes import record_sizes
 from jobs.staging import StagedJob, StagedPack, StagedTrial, as_attempt
 from plural_site.accounts.models import Project
 from plural_site.db import blobs, bulk
@@ -433,6 +434,7 @@ def _finish(place: Place, staged: StagedJob, revisions: Mapping[str, Revision]) 
         job.save(update_fields=["state"])
     agents = list(place.agents.values())
     record_figures(job, agents)
+    record_sizes(job)
     names = {definition.content_hash: definition.name for definition in header.definitions}
     if header.benchmark:
         names[header.benchmark.content_hash] = header.benchmark.name

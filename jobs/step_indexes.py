@@ -10,7 +10,7 @@ import json
 import posixpath
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
@@ -18,12 +18,15 @@ from typing import IO, Any, BinaryIO
 from django.db import IntegrityError, transaction
 from django.http import Http404
 
+from jobs.domain.file_kinds import TRAJECTORY_FILES, FileKind, is_like_a_trajectory, kind_of
 from jobs.domain.trajectory import atif, episode, messages, raw
 from jobs.domain.trajectory.outline import Row, chunks
 from jobs.domain.trajectory.reading import Reading
 from jobs.domain.trajectory.scan import Reader
 from jobs.models import Execution, StepChunk, StepIndex
+from jobs.stored_files import StoredFile, removed_words
 from plural_site.db import blobs, bulk
+from plural_site.errors import GoneError
 
 VERSION = 1
 """Of what an index holds. An index of another version is made anew."""
@@ -34,12 +37,7 @@ _INSERTED = 100
 _FETCHED = 40
 """Chunks read with one query."""
 _LONGEST_PATH = 1000
-_FIRST = {
-    "artifacts/atif-trajectory.json": atif,
-    "artifacts/trajectory.json": messages,
-    "artifacts/episode.jsonl": episode,
-}
-_LIKE_ONE = re.compile(r"[^/]*trajectory[^/]*\.(?:json|jsonl|ndjson)", re.IGNORECASE)
+_FIRST = dict(zip(TRAJECTORY_FILES, (atif, messages, episode), strict=True))
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _DIGITS = re.compile(r"(\d+)")
 
@@ -70,22 +68,36 @@ class Section:
 
 def trajectory_files(execution: Execution) -> list[TrajectoryFile]:
     """Candidates, the one to open first at the top. Empty: no trajectory was left, which is normal."""
-    paths = [file[0] for file in execution.files if len(file[0]) <= _LONGEST_PATH]
+    there = [file for file in map(_stored, execution.files) if not file.removed]
+    paths = [file.path for file in there if len(file.path) <= _LONGEST_PATH]
     found = [
         TrajectoryFile(path, module.LABEL, module.FORMAT) for path, module in _FIRST.items() if path in paths
     ]
     for path in sorted(paths, key=_natural):
         name = posixpath.basename(path)
-        if path not in _FIRST and _LIKE_ONE.fullmatch(name) and not _UNFIT.search(path):
+        if path not in _FIRST and is_like_a_trajectory(path) and not _UNFIT.search(path):
             module = atif if name.lower() == "atif-trajectory.json" else raw
             found.append(TrajectoryFile(path, path.removeprefix("artifacts/"), module.FORMAT))
     return found
 
 
+def removed_trajectory(execution: Execution) -> StoredFile | None:
+    """The first of those that were removed, where no other is left."""
+    if trajectory_files(execution):
+        return None
+    gone = (file for file in map(_stored, execution.files) if file.removed)
+    return next((file for file in gone if kind_of(file.path, file.role) is FileKind.TRAJECTORIES), None)
+
+
+def _stored(file: Sequence[Any]) -> StoredFile:
+    return StoredFile(*file)
+
+
 def ensure_index(execution: Execution, path: str) -> StepIndex:
     """The index of a trajectory, made if it is missing or not of this code or these bytes.
 
-    Raises Http404 where the execution has no such trajectory, or its bytes are no longer in the store.
+    Raises Http404 where the execution has no such trajectory, or its bytes are no longer in the store:
+    GoneError where they were removed.
     """
     file = _file(execution, _file_of(execution, path))
     index = StepIndex.objects.filter(execution=execution, path=path).first()
@@ -114,6 +126,19 @@ def rebuild_indexes(execution: Execution) -> StepIndex | None:
     """Drops what there is of an execution and makes the index that is opened first."""
     StepIndex.objects.filter(execution=execution).delete()
     return first_index(execution)
+
+
+def drop_indexes(removed: Mapping[int, Collection[str]]) -> None:
+    """Forgets the trajectories in files that were removed: their paths, by the key of the execution."""
+    concerned = [key for key, paths in removed.items() if paths]
+    for start in range(0, len(concerned), _FETCHED):
+        kept = StepIndex.objects.filter(execution__in=concerned[start : start + _FETCHED])
+        gone = [
+            pk
+            for pk, key, path in kept.values_list("pk", "execution_id", "path")
+            if any(path == name or path.startswith(f"{name}#") for name in removed[key])
+        ]
+        StepIndex.objects.filter(pk__in=gone).delete()
 
 
 def build_index(execution: Execution, path: str) -> StepIndex:
@@ -241,6 +266,8 @@ def _file(execution: Execution, name: str) -> list[Any]:
     found: list[Any] | None = next((file for file in execution.files if file[0] == name), None)
     if found is None:
         raise Http404("This execution left no such trajectory.")
+    if gone := removed_words(StoredFile(*found)):
+        raise GoneError(f"This trajectory was {gone}.")
     return found
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from jobs.domain.parsed import ImportProblemError
 from jobs.domain.readers import strict_json
 from plural_site.db import blobs
+from plural_site.formats import date_text
 
 CHUNK = 1 << 18
 
@@ -24,10 +26,19 @@ class StoredFile(NamedTuple):
     role: str
     recorded: str
     """How the run's own record of the digest compares: "agrees", "differs", or '' where it holds none."""
+    removed: str = ""
+    """When the project's retention rule removed its bytes, in ISO 8601; `offset` is then -1."""
 
     @property
     def name(self) -> str:
         return self.path.rsplit("/", 1)[-1]
+
+
+def removed_words(file: StoredFile) -> str:
+    """By what and when a file was removed; '' of one that is there."""
+    if not file.removed:
+        return ""
+    return f"removed by the project’s retention rule on {date_text(datetime.fromisoformat(file.removed))}"
 
 
 class StoredFiles:
@@ -55,7 +66,7 @@ class StoredFiles:
             return False
 
     def read(self, file: StoredFile, *, start: int = 0, most: int) -> bytes:
-        """Up to `most` bytes from `start` on; b'' where the store has lost the pack."""
+        """Up to `most` bytes from `start` on; b'' where they were removed or the store has lost the pack."""
         return b"".join(self.chunks(file, start=start, most=most))
 
     def tail(self, file: StoredFile, most: int) -> bytes:
@@ -63,6 +74,8 @@ class StoredFiles:
 
     def chunks(self, file: StoredFile, *, start: int = 0, most: int | None = None) -> Iterator[bytes]:
         left = max(file.size - start, 0) if most is None else min(max(file.size - start, 0), most)
+        if file.removed:
+            return
         at = file.offset + start
         with suppress(FileNotFoundError), self._opened() as stream:
             while left:
@@ -89,6 +102,8 @@ class StoredFiles:
         file = self.get(path)
         if file is None:
             return ReadJson(None, "")
+        if file.removed:
+            return ReadJson(None, f"it was {removed_words(file)}")
         if file.size > most:
             return ReadJson(None, "too large")
         data = self.read(file, most=most)

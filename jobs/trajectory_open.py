@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from django.http import Http404
 
 from jobs.models import Execution, StepIndex
-from jobs.step_indexes import VERSION
-from jobs.stored_files import StoredFile, StoredFiles
+from jobs.step_indexes import VERSION, removed_trajectory
+from jobs.stored_files import StoredFile, StoredFiles, removed_words
 from jobs.trajectories import TrajectoryFile, ensure_index, trajectory_files
 from jobs.trajectory_links import TrajectoryLinks, TrajectoryQuery, find_file
 from jobs.trial_page import Shown, TrialQuery, find_shown
 from jobs.trial_runs import MANIFEST, why_no_artifacts
 from plural_site.accounts.models import Project
+from plural_site.errors import GoneError
 
 BIG_FILE = 20_000_000
 """Bytes. A larger file is read by a request of its own, the first time."""
@@ -38,6 +39,8 @@ class Opened:
     index: StepIndex | None = None
     missing: str = ""
     waits_for: int = 0
+    is_gone: bool = False
+    """`missing` tells that it was removed."""
 
     @property
     def by_path(self) -> dict[str, StoredFile]:
@@ -62,7 +65,8 @@ def open_trajectory(project: Project, trial_id: str, query: TrajectoryQuery) -> 
     if query.file:
         return _opened(opened, find_file(shown.execution, query.file), is_default=False)
     if not files:
-        return replace(opened, missing=_why_none(shown.execution))
+        gone = removed_trajectory(shown.execution)
+        return replace(opened, missing=_why_none(shown.execution), is_gone=gone is not None)
     first: Opened | None = None
     for file in files[:MOST_TRIED]:
         found = _opened(opened, file.path, is_default=first is None)
@@ -85,6 +89,8 @@ def _opened(opened: Opened, path: str, *, is_default: bool) -> Opened:
             return replace(opened, waits_for=size)
     try:
         index = ensure_index(execution, path)
+    except GoneError as error:
+        return replace(opened, missing=str(error), is_gone=True)
     except Http404:
         if StoredFiles(execution.pack_id, execution.files).is_kept():
             raise
@@ -93,14 +99,17 @@ def _opened(opened: Opened, path: str, *, is_default: bool) -> Opened:
 
 
 def _size_of(execution: Execution, path: str) -> int:
-    """Of the file that a trajectory is or lies in."""
-    sizes = {file[0]: file[3] for file in execution.files}
+    """Of the file that a trajectory is or lies in; 0 where it was removed."""
+    stored = (StoredFile(*file) for file in execution.files)
+    sizes = {file.path: 0 if file.removed else file.size for file in stored}
     while path not in sizes and "#" in path:
         path = path.rpartition("#")[0]
     return int(sizes.get(path, 0))
 
 
 def _why_none(execution: Execution) -> str:
+    if gone := removed_trajectory(execution):
+        return f"The trajectory was {removed_words(gone)}."
     if any(file[0].startswith("artifacts/") and file[0] != MANIFEST for file in execution.files):
         return "The harness wrote no trajectory, though it left other artifacts."
     return why_no_artifacts(execution)

@@ -12,6 +12,7 @@ from benchmarks.pages import Crumb
 from jobs.domain.trajectory.types import EMBEDDED
 from jobs.files import PLAIN, POLICY, file_response, image_type
 from jobs.models import StepIndex
+from jobs.stored_files import removed_words
 from jobs.trajectories import image_bytes, outline, read_step, stream_block, stream_raw_step
 from jobs.trajectory_links import TrajectoryQuery, number
 from jobs.trajectory_open import Opened
@@ -19,6 +20,7 @@ from jobs.trajectory_page import FOLDS, trial_crumbs
 from jobs.trajectory_pages import PagerPart, StepPage
 from jobs.trajectory_steps import STEP_BLOCKS, Look, step_views
 from plural_site import formats
+from plural_site.errors import GoneError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,8 @@ TEXT_LIMIT = 100_000
 
 def index_of(opened: Opened) -> StepIndex:
     """Raises Http404 where there is no trajectory, or where it is still to be read."""
+    if opened.is_gone:
+        raise GoneError(opened.missing)
     if opened.index is None:
         raise Http404(opened.missing or "This trajectory has to be opened first.")
     return opened.index
@@ -98,6 +102,8 @@ def image_response(opened: Opened, at: int, block: int) -> HttpResponseBase:
     image = blocks[block].image if 0 <= block < len(blocks) else None
     if image is not None and image.path != EMBEDDED and stored is not None:
         file = stored.get(image.path)
+        if file is not None and file.removed:
+            raise GoneError(f"This picture was {removed_words(file)}.")
         if file is None or not image_type(stored, file):
             raise Http404("This is no PNG, JPEG, GIF or WebP picture.")
         return file_response(opened.shown.trial, index.execution.number, file.path)

@@ -14,7 +14,7 @@ from jobs.domain.sharing import fair_limit
 from jobs.domain.trajectory import scan
 from jobs.domain.trajectory.types import EMBEDDED, Block, Image, OutlineRow, Step
 from jobs.files import ENDINGS, claimed_image
-from jobs.stored_files import StoredFile
+from jobs.stored_files import StoredFile, removed_words
 from jobs.trajectory_links import TrajectoryLinks
 from jobs.trajectory_pages import BlockView, OutlineView, StepView
 from plural_site import formats
@@ -313,6 +313,8 @@ class _Step:
         if file is None:
             return _Aside("", f"{kind}, not kept here: {self.look.name(block.text, 300)}")
         words = f"{kind}, {formats.bytes_text(file.size)}: {self.look.name(file.path, 300)}"
+        if file.removed:
+            return _Aside("", f"{words}, {removed_words(file)}")
         if block.kind == "image" and claimed_image(file) and self.is_readable:
             return _Aside(links.image(number, at), words)
         return _Aside("", words, links.stored(self.look.execution, file.path), "The file")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jobs.domain.room import Room
 from jobs.files import SHOWN, image_type
 from jobs.models import Execution
-from jobs.stored_files import StoredFile, StoredFiles
+from jobs.stored_files import StoredFile, StoredFiles, removed_words
 from jobs.trial_links import TrialLinks
 from jobs.trial_pages import FileRow, FilesPart, LogRow
 from jobs.trial_runs import MANIFEST, why_no_artifacts
@@ -46,6 +46,8 @@ def _log(name: str, stored: StoredFiles, file: StoredFile | None, href: str, roo
     size = formats.bytes_text(file.size)
     if not file.size:
         return LogRow(name, size, "", "Empty.", "")
+    if file.removed:
+        return LogRow(name, size, "", f"It was {removed_words(file)}.", "")
     data = stored.tail(file, TAIL_SIZE)
     if not data:
         return LogRow(name, size, "", "It is no longer in the store.", "")
@@ -76,6 +78,7 @@ def files_part(stored: StoredFiles, execution: Execution, links: TrialLinks, sta
     words = f"{formats.count(len(files))} files, {formats.count(artifacts)} of them artifacts."
     if len(rows) < len(files):
         words += f" These are {formats.count(start + 1)} to {formats.count(end)}."
+    words += _gone_words([file for file in files if file.removed])
     return FilesPart(
         rows=tuple(rows),
         words=words,
@@ -86,6 +89,14 @@ def files_part(stored: StoredFiles, execution: Execution, links: TrialLinks, sta
         else "",
         next_href=links.page(execution=execution.number, files=end) + "#files" if end < len(files) else "",
     )
+
+
+def _gone_words(gone: Sequence[StoredFile]) -> str:
+    if not gone:
+        return ""
+    latest = max(gone, key=lambda file: file.removed)
+    was = f"{formats.count(len(gone))} of them {'was' if len(gone) == 1 else 'were'}"
+    return f" {was} {removed_words(latest)}; their digests stay."
 
 
 class _Rows:
@@ -108,19 +119,20 @@ class _Rows:
     def _row(self, file: StoredFile, href: str, download: str) -> FileRow:
         path = self.room.text(file.path, PATH_SHOWN)
         image = image_type(self.stored, file)
-        preview, note = ("", "") if image else _preview(self.stored, file, self.previews)
+        preview, note = ("", "") if image or file.removed else _preview(self.stored, file, self.previews)
         return FileRow(
             path=path.text + ("…" if path.left_out else ""),
             size=formats.bytes_text(file.size),
             role=formats.clean_text(file.role),
             digest=file.digest,
             short_digest=file.digest.removeprefix("sha256:")[:12],
-            href=href,
-            download_href=download,
+            href="" if file.removed else href,
+            download_href="" if file.removed else download,
             recorded=file.recorded,
             image_href=href if image else "",
             preview=preview,
             preview_note=note,
+            removed=removed_words(file),
         )
 
 

@@ -19,8 +19,8 @@ from jobs.links import agent_href, task_href
 from jobs.models import Execution, Trial
 from jobs.rows import OUTCOME_WORDS, source_of, trial_row
 from jobs.selectors import note_words, scoring_of
-from jobs.step_indexes import trajectory_files
-from jobs.stored_files import StoredFiles
+from jobs.step_indexes import removed_trajectory, trajectory_files
+from jobs.stored_files import StoredFiles, removed_words
 from jobs.tracks import UNTRACKED
 from jobs.trial_config import TrialConfig
 from jobs.trial_entry import (
@@ -256,7 +256,8 @@ class _Page:
 
     def _trajectory(self) -> Figure:
         if not trajectory_files(self.execution):
-            return Figure(formats.DASH, "This execution left no trajectory")
+            gone = removed_trajectory(self.execution)
+            return Figure(formats.DASH, removed_words(gone) if gone else "this execution left no trajectory")
         number = None if self.execution.is_final else self.execution.number
         return Figure("Open the trajectory", href=self.links.trajectory(number))
 

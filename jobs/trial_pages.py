@@ -205,6 +205,7 @@ class FileRow:
     digest: str
     short_digest: str
     href: str
+    """'' for a file that was removed, as `removed` says."""
     download_href: str
     recorded: str
     """How the run's own record of the digest compares: "agrees", "differs", or '' where it holds none."""
@@ -212,6 +213,7 @@ class FileRow:
     """The file itself where it is a picture that may be shown."""
     preview: str
     preview_note: str
+    removed: str
 
 
 @dataclass(frozen=True, slots=True)

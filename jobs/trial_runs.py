@@ -14,7 +14,7 @@ from jobs.domain.phases import Lane, Timeline, timeline
 from jobs.domain.room import Room
 from jobs.domain.state_diff import Change, StateDiff, Value, diff
 from jobs.models import Execution, Trial
-from jobs.stored_files import StoredFiles
+from jobs.stored_files import StoredFiles, removed_words
 from jobs.trial_config import mapping
 from jobs.trial_pages import (
     AppState,
@@ -163,6 +163,9 @@ def calls_part(stored: StoredFiles, trial: Trial, execution: Execution) -> Calls
 
 
 def _why_no_calls(stored: StoredFiles, execution: Execution, problem: str) -> str:
+    file = stored.get(ATIF)
+    if file is not None and file.removed:
+        return f"The trajectory was {removed_words(file)}, and with it its calls of models."
     if problem == "too large":
         size = formats.bytes_text(MOST_ATIF)
         return f"The trajectory is larger than {size}, so its calls are not listed here: see the trajectory."

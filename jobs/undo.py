@@ -16,6 +16,7 @@ from benchmarks.actions import lock_project
 from benchmarks.domain.types import DomainError
 from benchmarks.models import Revision
 from jobs import tallies
+from jobs.holds import has_holds, held
 from jobs.import_lock import remove_leftovers
 from jobs.models import Blob, ImportRun, Job, Trial
 from jobs.removal import packs_of, remove_files, remove_unused, size_of
@@ -47,13 +48,30 @@ def blockers(run: ImportRun) -> list[str]:
     """Why this import can't be undone, as sentences; none where it can."""
     if run.status not in ENDED:
         return [f"Only an import that has ended can be undone; this one is {run.status}."]
-    found = [reason for guard in _guards for reason in guard(run)]
+    found = [*guarded(run), *_held(run)]
     running = ImportRun.objects.filter(project=run.project_id, status=ImportRun.Status.RUNNING)
     if running.exists():
         found.append("Another import into this project is running. Wait until it has ended.")
     if not going_jobs(run).exists():
         found.append("No Job that it added is there to be removed.")
     return found
+
+
+def has_guards() -> bool:
+    return bool(_guards)
+
+
+def guarded(run: ImportRun) -> list[str]:
+    """What rests on this import, as sentences; none where nothing does."""
+    return [reason for guard in _guards for reason in guard(run)]
+
+
+def _held(run: ImportRun) -> list[str]:
+    """What rests on single Jobs that would go."""
+    if not has_holds():
+        return []
+    jobs = list(going_jobs(run).values_list("pk", flat=True))
+    return sorted(set(held(jobs).values()))
 
 
 def going_jobs(run: ImportRun) -> QuerySet[Job]:

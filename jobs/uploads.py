@@ -27,6 +27,7 @@ from benchmarks.domain.types import DomainError
 from jobs.domain.parsed import ImportProblemError
 from jobs.domain.readers.joined import JoinedParts
 from jobs.domain.readers.sources import Source, open_archive
+from jobs.file_holds import files_are_held
 from jobs.import_lock import note_event
 from jobs.models import ImportRun, UploadPart
 from plural_site.accounts.models import Project, User
@@ -259,6 +260,9 @@ def _listed(folder: str) -> tuple[list[str], list[str]]:
 
 
 def _remove_folder(folder: str) -> None:
+    """Not while a backup may still read it; `remove_old` finds it later."""
+    if files_are_held():
+        return
     storage = storages["uploads"]
     names = [f"{folder}/{name}" for name in _listed(folder)[1]]
     if isinstance(storage, ObjectStore):

@@ -11,6 +11,7 @@ from jobs import (
     views_pages,
     views_proof,
     views_search,
+    views_storage,
     views_trajectory,
     views_trial,
 )
@@ -74,6 +75,8 @@ urlpatterns = [
     path("projects/<slug:project>/imports/<int:number>/cancel", views_imports.cancel, name="import-cancel"),
     path("projects/<slug:project>/imports/<int:number>/retry", views_imports.retry, name="import-retry"),
     path("projects/<slug:project>/imports/<int:number>/undo", views_imports.undo, name="import-undo"),
+    path("projects/<slug:project>/storage", views_storage.storage, name="storage"),
+    path("projects/<slug:project>/storage/retention", views_storage.retention, name="retention"),
     path("projects/<slug:project>/trials", views.trials, name="trials"),
     path("projects/<slug:project>/trials/<slug:trial_id>", views_trial.trial, name="trial"),
     path(

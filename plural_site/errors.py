@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from plural_site.logging import current_request_id
+
+
+class GoneError(Http404):
+    """What the reader may see was here and was removed; the sentence says by what and when."""
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -21,6 +25,8 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, GoneError):
+        return _page(request, 410, str(exception))
     return _page(request, 404)
 
 

@@ -57,8 +57,9 @@ class QuestionPage:
 
 
 def _tabs(current: str, entries: list[tuple[str, str, list[str]]]) -> tuple[Tab, ...]:
+    """`entries` name addresses of this app, or of another as `app:name`."""
     return tuple(
-        Tab(label, reverse(f"accounts:{name}", args=arguments), name == current)
+        Tab(label, reverse(name if ":" in name else f"accounts:{name}", args=arguments), name == current)
         for label, name, arguments in entries
     )
 
@@ -97,6 +98,7 @@ def project_frame(project: Project, current: str) -> Frame:
         ("General", "project-settings", [project.slug]),
         ("Members", "project-members", [project.slug]),
         ("API keys", "project-keys", [project.slug]),
+        ("Storage", "jobs:storage", [project.slug]),
         ("Audit log", "project-audit", [project.slug]),
     ]
     crumbs = (Crumb(clean_text(project.name), project.get_absolute_url()), Crumb("Settings"))

@@ -44,7 +44,7 @@ class Removal:
         """Deletes rows that are not frozen. Runs in the transaction of the deletion."""
 
     def remove_frozen(self) -> None:
-        """Deletes frozen rows, short and last: on PostgreSQL their tables can't be read meanwhile."""
+        """Deletes frozen rows, short and last: on PostgreSQL their tables can't be written meanwhile."""
 
     def after_commit(self) -> None:
         """Deletes files that no row names any more."""

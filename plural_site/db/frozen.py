@@ -100,16 +100,30 @@ def thawed(*thawed_models: type[models.Model], using: str = "default") -> Iterat
     """One transaction in which rows of these models may be changed or deleted.
 
     Only for actions that lawfully remove rows (deleting a project, erasing a person's data), which leave
-    an audit event. An exception rolls back everything, the removal of the triggers included.
-    Raises ThawError where the role that the site connects as neither owns the tables nor may become the
-    one that does.
+    an audit event. An exception rolls back everything, the thaw included. Meanwhile others can read these
+    tables and not write to them: on PostgreSQL triggers are disabled and not dropped, which would wait
+    for everybody who reads and let nobody else read. Raises ThawError where the role that the site connects
+    as neither owns the tables nor may become the one that does.
     """
     connection = connections[using]
     tables = [model._meta.db_table for model in thawed_models]
     with transaction.atomic(using=using), _as_owner(connection, tables):
-        thaw(connection, tables)
-        yield
+        if connection.vendor != "postgresql":
+            thaw(connection, tables)
+            yield
+            install(connection)
+            return
         install(connection)
+        _switch(connection, tables, "DISABLE")
+        yield
+        _switch(connection, tables, "ENABLE")
+
+
+def _switch(connection: BaseDatabaseWrapper, tables: Collection[str], verb: str) -> None:
+    connection.check_constraints()  # no DDL on a table with constraint checks still to run
+    with connection.cursor() as cursor:
+        for table in sorted(tables):
+            cursor.execute(f"ALTER TABLE {connection.ops.quote_name(table)} {verb} TRIGGER frozen_rows")
 
 
 @contextmanager

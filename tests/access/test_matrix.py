@@ -199,6 +199,12 @@ MATRIX = {
         PUBLISHERS,
         PUBLISHERS | {"anonymous": UNAUTHENTICATED},  # with what was sent, to be sent again
     ),
+    "projects/<slug:project>/storage": address(f"/{IN_PROJECT}/storage", MEMBERS),
+    "projects/<slug:project>/storage/retention": address(
+        f"/{IN_PROJECT}/storage/retention",
+        NO_PAGE,
+        MEMBERS | {"cy": FORBIDDEN, "ben": FORBIDDEN, "max": UNPROCESSABLE, "ann": UNPROCESSABLE},
+    ),
     "projects/<slug:project>/trials": address(f"/{IN_PROJECT}/trials", MEMBERS),
     "projects/<slug:project>/trials/<slug:trial_id>": address(f"/{IN_PROJECT}/trials/{{trial}}", MEMBERS),
     "projects/<slug:project>/trials/<slug:trial_id>/receipt": address(

@@ -23,6 +23,7 @@ from benchmarks.models import (
     Track,
 )
 from hub.models import Draft, Facet, Manifest, ManifestRecord, Publication, PublishedResult
+from jobs.keeping_models import RetentionRule
 from jobs.models import (
     Blob,
     Execution,
@@ -36,7 +37,8 @@ from jobs.models import (
     Trial,
     UploadPart,
 )
-from plural_site.accounts.models import Project
+from plural_site.accounts.actions import create_project
+from plural_site.accounts.models import Project, User
 from plural_site.db.frozen import frozen_tables
 from tests.builders import START, AgentSpec, BenchmarkSpec, category, make_job, track
 from tests.importing import bring
@@ -47,7 +49,7 @@ NO_HASH = "sha256:" + "0" * 63 + "\n"
 
 
 @pytest.fixture
-def rows(project: Project, tmp_path: Path) -> None:
+def rows(project: Project, ann: User, tmp_path: Path) -> None:
     """A Job that leaves a row in every table, and another whose content claims a version that is taken."""
     spec = BenchmarkSpec(categories=(category("all", "first", "second"),), tracks=(track(),))
     agents = [AgentSpec(name="a", harness="loop"), AgentSpec(name="b", model="sim/two")]
@@ -56,6 +58,8 @@ def rows(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path)
     ImportRun.objects.update(status="running")
     UploadPart.objects.create(run=ImportRun.objects.get(), number=0, size=1, digest=OTHER_HASH, name="0")
+    RetentionRule.objects.create(project=project, keep_days=1, kinds=["logs"], set_at=START)
+    create_project(actor=ann, account=project.account, slug="another")
     trial = Trial.objects.earliest("pk")
     index = StepIndex.objects.create(
         execution=trial.executions.get(), path="steps.json", format="atif", version=1, steps=1
@@ -105,6 +109,9 @@ CASES = {
     "blob_digest_form": of(Blob, digest=NO_HASH),
     "importrun_status": of(ImportRun, status="asleep"),
     "importrun_one_at_a_time": of(ImportRun),
+    "retentionrule_days": of(RetentionRule, keep_days=0, project_id="another project"),
+    "retentionrule_newest": of(RetentionRule, keep_newest=0, project_id="another project"),
+    "retentionrule_has_bound": of(RetentionRule, keep_days=None, project_id="another project"),
     "job_client_id": of(Job),
     "job_state": of(Job, client_job_id="new", state="lost"),
     "job_origin": of(Job, client_job_id="new", origin="dreamt"),
@@ -168,6 +175,7 @@ def resolved(model: type[models.Model], changes: dict[str, Any]) -> dict[str, An
     row = model._default_manager.order_by("pk").first()
     stand_ins = {
         "revision_id": getattr(row, "revision_id", None),
+        "another project": Project.objects.exclude(slug="triage").earliest("pk").pk,
         "another": Revision.objects.filter(release__isnull=True).earliest("pk").pk,
         "unrecorded": Manifest.objects.latest("pk").pk,
         "stranger": get_user_model().objects.exclude(drafts__isnull=False).earliest("pk").pk,

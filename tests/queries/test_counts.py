@@ -97,6 +97,7 @@ PAGES = {
     "/projects/triage/imports/{run}": SESSION + PROJECT + 2,
     "/projects/triage/imports/{run}/live": SESSION + PROJECT + 2,
     "/projects/triage/imports/{run}/undo": SESSION + PROJECT + 9,
+    "/projects/triage/storage": SESSION + PROJECT + 6,
     "/projects/triage/trials": SESSION + PROJECT + 3,
     "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION
     + PROJECT
@@ -201,6 +202,7 @@ def test_templates_render_without_queries(
         "jobs/import_new.html",
         "jobs/import_undo.html",
         "jobs/search.html",
+        "jobs/storage.html",
         "jobs/job.html",
         "jobs/trials.html",
         "jobs/trial.html",
