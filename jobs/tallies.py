@@ -21,6 +21,7 @@ from benchmarks.domain.types import (
 from benchmarks.models import Configuration, Revision
 from jobs.models import JobAgent, Tally, Trial
 from jobs.querysets import counting
+from plural_site.accounts.models import Project
 from plural_site.db import bulk
 
 RULES_VERSION = 1
@@ -49,6 +50,26 @@ class Evaluation:
     recorded: int
     """Trials at planned Tasks that left a result, with every copy of one that several Jobs hold, and those
     that closed Jobs left undone."""
+
+
+def boards(project: Project | None = None) -> list[tuple[int, str]]:
+    """(revision, track) of every board that has figures or should have, in one project or all."""
+    agents = JobAgent.objects.filter(job__state="ready", job__revision__isnull=False)
+    rows = Tally.objects.all()
+    if project:
+        agents = agents.filter(job__project=project)
+        rows = rows.filter(revision__resource__project=project)
+    found = set(rows.order_by().values_list("revision_id", "track_ref").distinct())
+    found.update(agents.order_by().values_list("job__revision_id", "job__track_ref").distinct())
+    return sorted(found)
+
+
+def configurations_on(revision: Revision, track_ref: str) -> set[int]:
+    """Those that have figures on a board or should have."""
+    agents = JobAgent.objects.filter(job__revision=revision, job__track_ref=track_ref, job__state="ready")
+    found = set(agents.values_list("configuration_id", flat=True))
+    found.update(Tally.objects.board(revision, track_ref).values_list("configuration_id", flat=True))
+    return found
 
 
 def rebuild(revision: Revision, track_ref: str, configurations: Iterable[int]) -> None:

@@ -119,6 +119,15 @@ def exists(digest: str) -> bool:
     return _holds(storages["blobs"], _name(digest), None)
 
 
+def size_of(digest: str) -> int | None:
+    """Bytes of the blob as the store has it; None where it has none."""
+    storage, name = storages["blobs"], _name(digest)
+    try:
+        return storage.size(name) if storage.exists(name) else None
+    except FileNotFoundError:
+        return None
+
+
 def delete(digest: str) -> None:
     """Removes the blob; does nothing when there is none."""
     delete_all([digest])

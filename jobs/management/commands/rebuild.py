@@ -13,7 +13,7 @@ from benchmarks.actions import lock_project
 from benchmarks.models import Revision
 from jobs import tallies
 from jobs.management.board import find_project
-from jobs.models import Execution, Job, JobAgent, Tally
+from jobs.models import Execution, Job
 from jobs.search_texts import index_texts, progress
 from jobs.step_indexes import rebuild_indexes
 from plural_site.accounts.models import Project
@@ -46,12 +46,12 @@ class Command(BaseCommand):
             makers[name](project)
 
     def _tallies(self, project: Project | None) -> None:
-        boards = _boards(project)
+        boards = tallies.boards(project)
         for done, (revision_id, track) in enumerate(boards, 1):
             revision = Revision.objects.select_related("resource__project").get(pk=revision_id)
             with transaction.atomic():
                 lock_project(revision.resource.project)
-                tallies.rebuild(revision, track, _configurations(revision, track))
+                tallies.rebuild(revision, track, tallies.configurations_on(revision, track))
             where = f"{revision.resource.slug} #{revision.number}, track {track or 'none'}"
             self.stdout.write(clean_text(f"[{done}/{len(boards)}] {where}"))
         self.stdout.write(f"Leaderboards: {len(boards)} made anew.")
@@ -90,25 +90,6 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Search: {state.indexed} of {state.total} Trials indexed, {state.unread} that can't be read."
         )
-
-
-def _boards(project: Project | None) -> list[tuple[int, str]]:
-    """(revision, track) of every board that has figures or should have."""
-    agents = JobAgent.objects.filter(job__state="ready", job__revision__isnull=False)
-    rows = Tally.objects.all()
-    if project:
-        agents = agents.filter(job__project=project)
-        rows = rows.filter(revision__resource__project=project)
-    found = set(rows.order_by().values_list("revision_id", "track_ref").distinct())
-    found.update(agents.order_by().values_list("job__revision_id", "job__track_ref").distinct())
-    return sorted(found)
-
-
-def _configurations(revision: Revision, track: str) -> set[int]:
-    agents = JobAgent.objects.filter(job__revision=revision, job__track_ref=track, job__state="ready")
-    found = set(agents.values_list("configuration_id", flat=True))
-    found.update(Tally.objects.board(revision, track).values_list("configuration_id", flat=True))
-    return found
 
 
 def _in_batches(executions: QuerySet[Execution]) -> Iterator[Execution]:
