@@ -38,8 +38,9 @@ from jobs.backup_contents import (
     read_header,
     read_rows,
 )
-from jobs.file_holds import Holding, holding
+from jobs.file_holds import holding
 from jobs.import_lock import let_go, remove_leftovers
+from jobs.keeping_models import FileHold
 from jobs.models import ImportRun
 from plural_site.db import blobs
 from plural_site.db.backup_file import BackupError, Member, Reader
@@ -64,18 +65,28 @@ def restore(path: Path, say: Say) -> Contents:
     with path.open("rb") as stream:
         contents = check(stream, say)
         state = _ready(contents.header)
-        with holding("restore") as held, _files(stream, contents, held, say), transaction.atomic():
+        with _held(say) as said, _files(stream, contents, said), transaction.atomic():
             _refuse_rows(state)
-            _Rows(stream, contents, state, lambda text: _said(held, say, text)).put()
+            _Rows(stream, contents, state, said).put()
         if state.is_older:
             call_command("migrate", verbosity=0)
     _settle()
     return contents
 
 
-def _said(held: Holding, say: Say, text: str) -> None:
-    held.beat()
-    say(text)
+@contextmanager
+def _held(say: Say) -> Iterator[Say]:
+    """Keeps files in the store until rows name them; tables of an older version know no holds."""
+    if FileHold._meta.db_table not in connection.introspection.table_names():
+        yield say
+        return
+    with holding("restore") as held:
+
+        def said(text: str) -> None:
+            held.beat()
+            say(text)
+
+        yield said
 
 
 def _settle() -> None:
@@ -254,9 +265,9 @@ def _continue_keys(found: Iterable[type[models.Model]], sequences: Mapping[str, 
 
 
 @contextmanager
-def _files(stream: BinaryIO, contents: Contents, held: Holding, say: Say) -> Iterator[None]:
+def _files(stream: BinaryIO, contents: Contents, say: Say) -> Iterator[None]:
     """Puts the files in, and takes those that were not there before out again where the rest fails."""
-    files = _Files(contents, lambda text: _said(held, say, text))
+    files = _Files(contents, say)
     try:
         files.put(stream)
         yield

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import signal
-import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,9 +22,9 @@ from jobs.models import Blob, ImportRun, Job, Tally, Trial
 from plural_site.accounts.models import AuditEvent, Project, User
 from tests.builders import BenchmarkSpec, make_job, track
 from tests.importing import files_below
+from tests.sites import SEED, Site
 from tests.uploading import enqueue, malformed, packed
 
-ROOT = Path(__file__).parents[2]
 SPEC = BenchmarkSpec(tracks=(track(),))
 UPLOADS, SECONDS = 20, 14
 
@@ -205,63 +201,12 @@ def test_lock_file_of_nobody_goes_and_one_that_is_held_stays(
 # Killing --------------------------------------------------------------------------------------------------
 
 
-class Site:
-    """A database of its own, in which workers are processes that can be killed."""
-
-    def __init__(self, data: Path) -> None:
-        kept = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH")
-        self.data = data
-        self.environment = {name: os.environ[name] for name in kept if name in os.environ}
-        self.environment |= {"DATA_DIR": str(data), "PYTHONDONTWRITEBYTECODE": "1"}
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-
-    def worker(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "manage.py", "work"],
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def rows(self, query: str) -> list[Any]:
-        with contextlib.closing(sqlite3.connect(self.data / "plural-site.sqlite3", timeout=20)) as connection:
-            return connection.execute(query).fetchall()
-
-
-SEED = """
-import sys, django
-django.setup()
-from pathlib import Path
-from django.core.management import call_command
-from plural_site.accounts.actions import create_project, create_user, personal_account
-from tests.uploading import enqueue
-call_command("migrate", verbosity=0)
-ann = create_user(email="ann@example.org", name="Ann")
-project = create_project(actor=ann, account=personal_account(ann), slug="triage")
-for path in sorted(Path(sys.argv[1]).glob("*.tgz")):
-    enqueue(project, ann, path.read_bytes(), path.name)
-"""
-
-
 def test_worker_killed_at_random_points_leaves_nothing_half_and_loses_nothing(tmp_path: Path) -> None:
     for number in range(UPLOADS):
         folder = tmp_path / "jobs" / str(number)
         make_job(folder, benchmark=SPEC, track_id="open", key=str(number))
         (tmp_path / f"{number:02d}.tgz").write_bytes(packed(folder))
     site = Site(tmp_path / "data")
-    site.environment["DJANGO_SETTINGS_MODULE"] = "plural_site.settings"
     site.run("-c", SEED, str(tmp_path))
     ended = "SELECT count(*) FROM jobs_importrun WHERE status IN ('done', 'failed')"
     give_up, kills, chance = time.monotonic() + SECONDS, 0, random.Random(7)  # noqa: S311
@@ -323,7 +268,6 @@ def test_sigterm_in_the_middle_puts_the_import_back(tmp_path: Path) -> None:
         make_job(tmp_path / "jobs", benchmark=SPEC, track_id="open", key=str(number), attempts=150)
     (tmp_path / "large.tgz").write_bytes(packed(tmp_path / "jobs"))
     site = Site(tmp_path / "data")
-    site.environment["DJANGO_SETTINGS_MODULE"] = "plural_site.settings"
     site.run("-c", SEED, str(tmp_path))
     worker = site.worker()
     deadline = time.monotonic() + 30

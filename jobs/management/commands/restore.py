@@ -53,7 +53,7 @@ class Command(BaseCommand):
 
     def _summary(self, contents: Contents) -> None:
         found = [
-            f"{count(contents.rows[label])} {words}"
+            f"{words} {count(contents.rows[label])}"
             for label, words in COUNTED.items()
             if label in contents.rows
         ]
