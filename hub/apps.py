@@ -9,10 +9,10 @@ class HubConfig(AppConfig):
 
     def ready(self) -> None:
         from hub.removal import WORDS, HubRemoval, rests_on  # noqa: PLC0415 - models load after this module
-        from jobs.undo import add_guard  # noqa: PLC0415
+        from jobs.holds import add_hold  # noqa: PLC0415
         from plural_site.accounts.audit_words import add_words  # noqa: PLC0415
         from plural_site.accounts.removal import register  # noqa: PLC0415
 
         register(HubRemoval)
         add_words(WORDS)
-        add_guard(rests_on)
+        add_hold(rests_on)

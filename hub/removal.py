@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from hub.choices import Choices
 from hub.domain.stored import parse_manifest
 from hub.models import Draft, Manifest, Publication
-from jobs.models import ImportRun, Job
+from jobs.models import Job
 from plural_site.accounts.removal import Counted, Removal
 
 WORDS = {
@@ -31,28 +33,39 @@ class HubRemoval(Removal):
         Publication.objects.filter(project=self.project).update(project=None, resource=None)
 
 
-def rests_on(run: ImportRun) -> list[str]:
-    """Why the Jobs of an import can't go: a draft or a manifest names them."""
-    jobs = set(Job.objects.filter(added_by=run).values_list("client_job_id", flat=True))
-    reasons = []
-    drafts = Draft.objects.filter(publication__project=run.project_id)
-    for draft in drafts.select_related("person", "publication"):
-        named = {job for pick in Choices.load(draft.choices).picks for job in pick.jobs}
-        if named & jobs:
-            reasons.append(
-                f"A draft of {draft.person} for {draft.publication.title} names some of its Jobs. "
-                "Discard the draft first."
-            )
-    published = jobs & published_jobs(run.project_id)
-    if published:
-        reasons.append(f"A published result rests on {', '.join(sorted(published)[:5])}: its evidence stays.")
-    return reasons
+def rests_on(keys: Collection[int]) -> dict[int, str]:
+    """Of these Jobs those that a draft or a manifest names, and so have to stay, with the reason.
 
-
-def published_jobs(project: int) -> set[str]:
-    """Client's ids of the Jobs that manifests of this project name."""
-    found: set[str] = set()
-    for body in Manifest.objects.filter(publication__project=project).values_list("body", flat=True):
-        for result in parse_manifest(bytes(body)).results:
-            found.update(result.reproducibility.evaluation_ids)
+    Four queries, one more where manifests are read for the first time.
+    """
+    jobs = {
+        (project, job): key
+        for key, project, job in Job.objects.filter(pk__in=keys).values_list("pk", "project", "client_job_id")
+    }
+    projects = {project for project, _ in jobs}
+    found: dict[int, str] = {}
+    for project, job in published_jobs(projects):
+        if key := jobs.get((project, job)):
+            found[key] = f"A published result rests on {job}: its evidence stays."
+    drafts = Draft.objects.filter(publication__project__in=projects)
+    for draft in drafts.select_related("person", "publication").order_by("pk"):
+        for job in {job for pick in Choices.load(draft.choices).picks for job in pick.jobs}:
+            if key := jobs.get((draft.publication.project_id or 0, job)):
+                reason = f"A draft of {draft.person} for {draft.publication.title} names {job}."
+                found.setdefault(key, f"{reason} Discard the draft first.")
     return found
+
+
+def published_jobs(projects: Collection[int]) -> set[tuple[int, str]]:
+    """(project, client's id) of the Jobs that manifests of these projects name."""
+    rows = Manifest.objects.filter(publication__project__in=projects)
+    found = dict(rows.values_list("digest", "publication__project"))
+    unread = [digest for digest in found if digest not in _named]
+    for digest, body in Manifest.objects.filter(digest__in=unread).values_list("digest", "body"):
+        results = parse_manifest(bytes(body)).results
+        _named[digest] = frozenset(job for one in results for job in one.reproducibility.evaluation_ids)
+    return {(project, job) for digest, project in found.items() for job in _named[digest]}
+
+
+_named: dict[str, frozenset[str]] = {}
+"""Jobs that a manifest names, by its digest: a manifest never changes."""

@@ -5,8 +5,10 @@ An app that builds on Jobs says here which of them it rests on, e.g. because a d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+ASKED = 10_000
+"""Jobs that are asked for at once."""
 Hold = Callable[[Collection[int]], Mapping[int, str]]
 _holds: list[Hold] = []
 
@@ -24,10 +26,11 @@ def has_holds() -> bool:
     return bool(_holds)
 
 
-def held(jobs: Collection[int]) -> dict[int, str]:
+def held(jobs: Sequence[int]) -> dict[int, str]:
     """Of these Jobs those whose evidence has to stay, with the reason."""
     found: dict[int, str] = {}
-    for hold in _holds if jobs else ():
-        for key, reason in hold(jobs).items():
-            found.setdefault(key, reason)
+    for start in range(0, len(jobs), ASKED):
+        for hold in _holds:
+            for key, reason in hold(jobs[start : start + ASKED]).items():
+                found.setdefault(key, reason)
     return found

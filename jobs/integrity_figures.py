@@ -23,15 +23,6 @@ from jobs.stored_files import StoredFile
 from plural_site.accounts.models import Project
 
 _FETCHED = 500
-COUNTED = (
-    "recorded",
-    "unplanned",
-    "outcomes",
-    "cost_total",
-    "cost_measured",
-    "cost_partial",
-    "figures",
-)
 
 
 def _plain(value: Any) -> Any:
@@ -72,7 +63,7 @@ def jobs(scope: Scope, looked: Looked) -> Iterator[Finding]:
                 wrong = _wrong_of_job(key)
                 if wrong and scope.mends:
                     job = Job.objects.select_related("revision").get(pk=key)
-                    job_figures.record_figures(job)
+                    job_figures.record_figures(job, list(job.agents.select_related("configuration")))
                     record_sizes(job)
         for message in wrong:
             yield Finding(name_of(Job, key), message, is_mended=scope.mends)
@@ -87,7 +78,7 @@ def _wrong_of_job(key: int) -> list[str]:
     before = [_figures(agent) for agent in kept]
     for agent, was in zip(job_figures.compute(job, kept), before, strict=True):
         now = _figures(agent)
-        odd = [name for name in COUNTED if now[name] != was[name]]
+        odd = [name for name in job_figures.DERIVED if now[name] != was[name]]
         if odd and was["figures"].get("version") == job_figures.VERSION:
             wrong.append(f"figures of its Agent {agent.position + 1} differ: {', '.join(odd)}")
     costs = [agent.cost_total for agent in kept if agent.cost_total is not None]
@@ -100,7 +91,7 @@ def _wrong_of_job(key: int) -> list[str]:
 
 
 def _figures(agent: JobAgent) -> dict[str, Any]:
-    return {name: _plain(getattr(agent, name)) for name in COUNTED}
+    return {name: _plain(getattr(agent, name)) for name in job_figures.DERIVED}
 
 
 # Leaderboards -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -32,7 +32,7 @@ from jobs.models import (
     SupersededTrial,
     Trial,
 )
-from jobs.sizes import record_sizes
+from jobs.sizes import SizeCount, Sizes, record_sizes
 from jobs.staging import StagedJob, StagedPack, StagedTrial, as_attempt
 from plural_site.accounts.models import Project
 from plural_site.db import blobs, bulk
@@ -78,6 +78,9 @@ class Place:
     pins: Sequence[int]
     """Keys of the Task pins in order."""
     scoring: Scoring | None
+    is_new: bool
+    count: SizeCount = field(default_factory=SizeCount)
+    """Of the files that came in."""
 
 
 def known_trials(job: Job | None) -> dict[str, Known]:
@@ -265,7 +268,7 @@ def _place(
     job.save()
     agents = [] if is_new else list(job.agents.select_related("configuration"))
     agents = agents or _record_agents(job, header)
-    return Place(job, {agent.position: agent for agent in agents}, pins, scoring)
+    return Place(job, {agent.position: agent for agent in agents}, pins, scoring, is_new)
 
 
 def _track_ref(header: JobHeader, revision: Revision | None, notes: list[Note]) -> str:
@@ -332,6 +335,8 @@ def _write_trials(place: Place, batch: Sequence[StagedTrial], staged: StagedJob)
         for parsed, pack in zip(item.trial.executions, item.packs, strict=True)
     ]
     bulk.insert(Execution, executions)
+    for file in (file for item in batch for pack in item.packs for file in pack.files):
+        place.count.add(file.path, file.role, file.size)
 
 
 def _grown(job: Job, trials: Sequence[str]) -> dict[str, Trial]:
@@ -434,13 +439,19 @@ def _finish(place: Place, staged: StagedJob, revisions: Mapping[str, Revision]) 
         job.save(update_fields=["state"])
     agents = list(place.agents.values())
     record_figures(job, agents)
-    record_sizes(job)
+    record_sizes(job, _sizes(place, staged) if place.is_new else None)
     names = {definition.content_hash: definition.name for definition in header.definitions}
     if header.benchmark:
         names[header.benchmark.content_hash] = header.benchmark.name
     follow_jobs({revisions[digest]: name for digest, name in names.items()}, started_at=header.started_at)
     if job.revision:
         tallies.rebuild(job.revision, job.track_ref, [agent.configuration_id for agent in agents])
+
+
+def _sizes(place: Place, staged: StagedJob) -> Sizes:
+    for file in staged.pack.files:
+        place.count.add(file.path, file.role, file.size, is_of_job=True)
+    return place.count.sizes({segment.digest: segment.size for segment in staged.segments})
 
 
 def _move_blobs(staged: StagedJob) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,11 +12,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from benchmarks.actions import lock_project
-from jobs import undo
 from jobs.domain.retention import JobAge, Rule, outlived
 from jobs.holds import held
 from jobs.keeping_models import RetentionRule
-from jobs.models import ImportRun, Job
+from jobs.models import Job
 from jobs.record import NO_RESULT
 from jobs.sizes import Sizes, sizes_from
 from plural_site.accounts.actions import record
@@ -169,7 +167,7 @@ def plan(rule: Rule, jobs: Sequence[KeptJob], now: datetime) -> Plan:
     """Writes nothing. Its queries are those of the holds; their number depends on no number of Jobs."""
     keys = set(outlived(rule, [job.age for job in jobs], now))
     concerned = [job for job in jobs if job.key in keys and job.sizes.of(rule.kinds)[0]]
-    reasons = reasons_to_stay(concerned)
+    reasons = held([job.key for job in concerned])
     return Plan(
         rule,
         tuple(_going(rule, job) for job in concerned if job.key not in reasons),
@@ -181,17 +179,3 @@ def plan(rule: Rule, jobs: Sequence[KeptJob], now: datetime) -> Plan:
 def _going(rule: Rule, job: KeptJob) -> Going:
     files, size = job.sizes.of(rule.kinds)
     return Going(job.key, job.job_id, files, size, size + job.sizes.earlier)
-
-
-def reasons_to_stay(jobs: Sequence[KeptJob]) -> dict[int, str]:
-    """By key, of those that something rests on: alone, or with all that its import brought."""
-    reasons = held([job.key for job in jobs])
-    by_run: defaultdict[int, list[int]] = defaultdict(list)
-    for job in jobs:
-        for run in job.runs:
-            by_run[run].append(job.key)
-    if undo.has_guards() and by_run:
-        for guarded_run in ImportRun.objects.filter(pk__in=by_run):
-            if guarded := undo.guarded(guarded_run):
-                reasons = dict.fromkeys(by_run[guarded_run.pk], guarded[0]) | reasons
-    return reasons

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.domain.file_kinds import FileKind, kind_of
 from jobs.models import Blob, Execution, Job, SupersededTrial
-from jobs.stored_files import StoredFile
 
 _FETCHED = 500
 
@@ -59,27 +58,42 @@ def sizes_from(stored: dict[str, Any]) -> Sizes:
     return Sizes(**pairs, packs=stored.get("packs", {}))
 
 
-def record_sizes(job: Job) -> None:
-    sizes = measured(job)
+class SizeCount:
+    """Adds up files as they come."""
+
+    def __init__(self) -> None:
+        self._there: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self._removed: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def add(self, path: str, role: str, size: int, *, is_of_job: bool = False, removed: str = "") -> None:
+        """`is_of_job`: one of the Job itself and not of an execution."""
+        kind = FileKind.RECORDS if is_of_job else kind_of(path, role)
+        counted = (self._removed if removed else self._there)[kind.value]
+        counted[0] += 1
+        counted[1] += size
+
+    def sizes(self, packs: Mapping[str, int]) -> Sizes:
+        return Sizes(_pairs(self._there), _pairs(self._removed), dict(sorted(packs.items())))
+
+
+def record_sizes(job: Job, sizes: Sizes | None = None) -> None:
+    """Keeps them with the Job, counted from its rows where nobody has counted them."""
+    sizes = sizes or measured(job)
     job.size, job.sizes = sizes.total, sizes.as_json()
     job.save(update_fields=["size", "sizes"])
 
 
 def measured(job: Job) -> Sizes:
     """Counted from the rows of the Job's executions; reads no file."""
-    there: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    removed: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    count = SizeCount()
     packs: set[str] = set()
     for pack, files in _file_lists(job):
         packs.add(pack)
-        for file in map(_stored, files):
-            kind = FileKind.RECORDS if files is job.files else kind_of(file.path, file.role)
-            counted = (removed if file.removed else there)[kind.value]
-            counted[0] += 1
-            counted[1] += file.size
+        for path, _, _, size, _, role, _, *removed in files:
+            count.add(path, role, size, is_of_job=files is job.files, removed="".join(removed))
     for earlier in SupersededTrial.objects.filter(trial__job=job).values_list("packs", flat=True).iterator():
         packs.update(earlier)
-    return Sizes(_pairs(there), _pairs(removed), _sizes_of(sorted(packs)))
+    return count.sizes(_sizes_of(sorted(packs)))
 
 
 def _file_lists(job: Job) -> Iterator[tuple[str, list[list[Any]]]]:
@@ -88,11 +102,7 @@ def _file_lists(job: Job) -> Iterator[tuple[str, list[list[Any]]]]:
     yield from executions.values_list("pack_id", "files").iterator(chunk_size=_FETCHED)
 
 
-def _stored(file: Sequence[Any]) -> StoredFile:
-    return StoredFile(*file)
-
-
-def _pairs(counted: dict[str, list[int]]) -> dict[str, tuple[int, int]]:
+def _pairs(counted: Mapping[str, list[int]]) -> dict[str, tuple[int, int]]:
     return {kind: (number, size) for kind, (number, size) in sorted(counted.items())}
 
 

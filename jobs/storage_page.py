@@ -12,6 +12,7 @@ from django.db.models.functions import Length
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmarks.board.parts import Fact
 from benchmarks.domain.types import DomainError
 from benchmarks.models import Configuration, Revision
 from benchmarks.pages import Figure
@@ -19,7 +20,6 @@ from jobs.domain.file_kinds import REMOVABLE, FileKind
 from jobs.domain.retention import Rule, parse_rule
 from jobs.keeping_models import RetentionRule
 from jobs.models import Job, UploadPart
-from jobs.pages import Fact
 from jobs.retention import KeptJob, as_rule, in_words, kept_jobs, plan, rule_of
 from jobs.rows import job_href, source_of, with_query
 from jobs.sizes import sizes_from

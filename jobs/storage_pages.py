@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jobs.pages import Fact
+from benchmarks.board.parts import Fact
 from plural_site.accounts.frame import Frame
 
 

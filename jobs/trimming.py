@@ -23,18 +23,19 @@ from django.utils import timezone
 from benchmarks.actions import lock_project
 from jobs.domain.file_kinds import kind_of
 from jobs.domain.retention import Rule
+from jobs.holds import held
 from jobs.import_lock import scratch_root
 from jobs.keeping_models import RetentionRule
 from jobs.models import Blob, Execution, Job, SupersededTrial
 from jobs.removal import packs_of, remove_files, remove_unused
-from jobs.retention import KeptJob, Plan, as_rule, kept_jobs, plan, reasons_to_stay
+from jobs.retention import KeptJob, Plan, as_rule, kept_jobs, plan
 from jobs.sizes import Sizes, record_sizes, sizes_from
 from jobs.step_indexes import drop_indexes
 from jobs.stored_files import CHUNK, StoredFile
 from plural_site.accounts.actions import Actor, record
 from plural_site.accounts.models import Project
 from plural_site.db import blobs
-from plural_site.db.frozen import thawed
+from plural_site.db.frozen import ThawError, thawed
 
 SCRATCH = "trim-"
 REMOVED = -1
@@ -81,7 +82,7 @@ def apply_rule(project: Project, actor: Actor) -> Iterator[Trimmed]:
             tried.add(job.key)
             try:
                 trimmed = _Trim(project, found.rule, job.key).run(actor)
-            except (TrimError, OSError) as error:
+            except (TrimError, ThawError, OSError) as error:
                 trimmed = Trimmed(job.job_id, problem=str(error))
             if trimmed:
                 yield trimmed
@@ -105,6 +106,8 @@ class _Trim:
         self.kept = self._kept()
 
     def run(self, actor: Actor) -> Trimmed | None:
+        with thawed(Blob):  # where that is not allowed nothing could be freed
+            pass
         executions = Execution.objects.filter(trial__job=self.key).order_by()
         for pack in sorted(set(executions.values_list("pack_id", flat=True))):
             self._rewrite(pack)
@@ -124,7 +127,7 @@ class _Trim:
             raise TrimError("the rule has changed meanwhile")
         if (kept.age, kept.runs) != (self.kept.age, self.kept.runs):
             raise TrimError("more of it came in meanwhile")
-        if reasons := reasons_to_stay([kept]):
+        if reasons := held([self.key]):
             raise TrimError(reasons[self.key])
 
     def _rewrite(self, pack: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,8 +23,7 @@ from plural_site.accounts.actions import record
 from plural_site.accounts.models import Project, User
 from plural_site.db.frozen import ThawError, thawed
 
-Guard = Callable[[ImportRun], list[str]]
-_guards: list[Guard] = []
+MOST_REASONS = 5
 ENDED = (ImportRun.Status.DONE, ImportRun.Status.FAILED)
 
 
@@ -38,17 +36,11 @@ class Going:
     size: int
 
 
-def add_guard(guard: Guard) -> None:
-    """`guard` says in sentences why an import can't be undone: what rests on it. None: it may go."""
-    if guard not in _guards:
-        _guards.append(guard)
-
-
 def blockers(run: ImportRun) -> list[str]:
     """Why this import can't be undone, as sentences; none where it can."""
     if run.status not in ENDED:
         return [f"Only an import that has ended can be undone; this one is {run.status}."]
-    found = [*guarded(run), *_held(run)]
+    found = _held(run)
     running = ImportRun.objects.filter(project=run.project_id, status=ImportRun.Status.RUNNING)
     if running.exists():
         found.append("Another import into this project is running. Wait until it has ended.")
@@ -57,21 +49,13 @@ def blockers(run: ImportRun) -> list[str]:
     return found
 
 
-def has_guards() -> bool:
-    return bool(_guards)
-
-
-def guarded(run: ImportRun) -> list[str]:
-    """What rests on this import, as sentences; none where nothing does."""
-    return [reason for guard in _guards for reason in guard(run)]
-
-
 def _held(run: ImportRun) -> list[str]:
-    """What rests on single Jobs that would go."""
+    """What rests on the Jobs that would go, as sentences."""
     if not has_holds():
         return []
-    jobs = list(going_jobs(run).values_list("pk", flat=True))
-    return sorted(set(held(jobs).values()))
+    reasons = sorted(set(held(list(going_jobs(run).values_list("pk", flat=True))).values()))
+    more = len(reasons) - MOST_REASONS
+    return reasons[:MOST_REASONS] + ([f"And {more} more of its Jobs are needed."] if more > 0 else [])
 
 
 def going_jobs(run: ImportRun) -> QuerySet[Job]:

@@ -121,9 +121,8 @@ def exists(digest: str) -> bool:
 
 def size_of(digest: str) -> int | None:
     """Bytes of the blob as the store has it; None where it has none."""
-    storage, name = storages["blobs"], _name(digest)
     try:
-        return storage.size(name) if storage.exists(name) else None
+        return storages["blobs"].size(_name(digest))
     except FileNotFoundError:
         return None
 

@@ -16,10 +16,13 @@ from hub.domain.records import StoredRecord, check_chain, parse_record
 from hub.domain.stored import digest_of, parse_manifest, reference_of
 from hub.models import Draft, Facet, Listing, Manifest, ManifestRecord, Publication, PublishedResult
 from jobs import actions
+from jobs.domain.retention import Rule
 from jobs.models import Job, Trial
+from jobs.retention import set_rule
+from jobs.trimming import apply_rule, due
 from plural_site.accounts.actions import set_project_member
-from plural_site.accounts.models import AuditEvent, Project, ProjectMembership, ProjectRole, User
-from tests.builders import AgentSpec, BenchmarkSpec, Outcome, agents_named, category, make_job, track
+from plural_site.accounts.models import AuditEvent, Machine, Project, ProjectMembership, ProjectRole, User
+from tests.builders import START, AgentSpec, BenchmarkSpec, Outcome, agents_named, category, make_job, track
 from tests.conftest import PASSWORD, ClientAs
 from tests.importing import bring, record
 from tests.publishing import Publisher
@@ -385,6 +388,38 @@ def test_an_import_that_a_publication_rests_on_stays(ann_publishes: Publisher, p
     ann_publishes.answer("text")
     ann_publishes.freeze(ann_publishes.shown())
     assert "A published result rests on" in ann_publishes.client.get(path).content.decode()
+
+
+def test_jobs_that_a_draft_or_a_manifest_names_keep_their_files(
+    ann_publishes: Publisher, project: Project, ann: User
+) -> None:
+    """Those alone: other Jobs of the same import lose what the retention rule says."""
+    steady = Job.objects.get(agents__name="steady")
+    Job.objects.update(created_at=START, import_run=None, added_by=None)
+    set_rule(actor=ann, project=project, rule=Rule(1, None, ("trajectories", "logs")))
+
+    def held() -> dict[str, str]:
+        plan = due(project)
+        assert plan is not None
+        assert plan.going
+        return dict(plan.held)
+
+    assert held() == {}
+    ann_publishes.start()
+    ann_publishes.pick("steady")
+    assert set(held()) == {steady.client_job_id}
+    assert "A draft of Ann" in held()[steady.client_job_id]
+    ann_publishes.answer("disclosure")
+    ann_publishes.answer("text")
+    ann_publishes.freeze(ann_publishes.shown())
+    assert set(held()) == {steady.client_job_id}
+    assert "A published result rests on" in held()[steady.client_job_id]
+    before = steady.size
+    done = list(apply_rule(project, Machine.COMMAND))
+    assert done
+    assert steady.client_job_id not in {trimmed.job_id for trimmed in done}
+    steady.refresh_from_db()
+    assert steady.size == before
 
 
 def test_the_right_to_publish_is_needed(ann_publishes: Publisher, ben: User, client_as: ClientAs) -> None:

@@ -14,6 +14,7 @@ from django.conf import settings
 
 from benchmarks.domain.types import DomainError
 from benchmarks.models import Revision
+from jobs import holds
 from jobs import undo as undoing
 from jobs.models import Blob, ImportRun, Job, Trial
 from plural_site.accounts.actions import create_project, personal_account
@@ -95,16 +96,16 @@ def test_jobs_brought_up_to_date_stay(project: Project, ben: User, tmp_path: Pat
     assert (Job.objects.count(), Trial.objects.count()) == (1, 2)
 
 
-def test_guard_and_running_import_hinder(
+def test_hold_and_running_import_hinder(
     project: Project, ben: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bring(project, job(tmp_path / "a", "a"))
     run = only_run()
-    monkeypatch.setattr(undoing, "_guards", [])
-    undoing.add_guard(lambda run: [f"A publication rests on {run.source}."])
+    monkeypatch.setattr(holds, "_holds", [])
+    holds.add_hold(lambda keys: dict.fromkeys(keys, "A publication rests on it."))
     with pytest.raises(DomainError, match="A publication rests on"):
         undo(project, ben, run)
-    monkeypatch.setattr(undoing, "_guards", [])
+    monkeypatch.setattr(holds, "_holds", [])
     other = ImportRun.objects.create(
         project=project, source="x", status="running", host="elsewhere", beat_at=run.beat_at
     )
