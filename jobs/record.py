@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from django.db import models, transaction
@@ -20,6 +19,7 @@ from benchmarks.domain.scoring import classify
 from benchmarks.domain.types import Definition, Scoring
 from benchmarks.models import Revision
 from jobs import tallies
+from jobs.column_limits import fit
 from jobs.domain.evidence import Change, Known, result_digest
 from jobs.domain.parsed import ImportProblemError, JobHeader, Note, ParsedExecution, ParsedTrial
 from jobs.job_figures import record_figures
@@ -263,7 +263,7 @@ def _place(
     job.notes = fresh + [note for note in job.notes if note not in fresh]
     job.pack_id = staged.segments[staged.pack.segment].digest
     job.files = _files(staged.pack)
-    _fit([job], header.folder)
+    fit([job], header.folder)
     is_new = job.pk is None
     job.save()
     agents = [] if is_new else list(job.agents.select_related("configuration"))
@@ -307,7 +307,7 @@ def _record_agents(job: Job, header: JobHeader) -> list[JobAgent]:
         )
         for agent in header.agents
     ]
-    _fit(agents, f"{header.folder}/config.json")
+    fit(agents, f"{header.folder}/config.json")
     return JobAgent.objects.bulk_create(agents)
 
 
@@ -487,21 +487,3 @@ def _batches(items: Iterable[StagedTrial]) -> Iterator[list[StagedTrial]]:
             batch, weight = [], 0
     if batch:
         yield batch
-
-
-def _fit(rows: Sequence[models.Model], file: str) -> None:
-    """Refuses text that is longer than its column, on both databases alike."""
-    for row in rows:
-        for name, limit in _limits(type(row)):
-            value = getattr(row, name)
-            if len(value) > limit:
-                raise ImportProblemError(file, name, f"is longer than {limit} characters: {value[:60]}…")
-
-
-@cache
-def _limits(model: type[models.Model]) -> list[tuple[str, int]]:
-    return [
-        (column.attname, column.max_length)
-        for column in model._meta.concrete_fields
-        if isinstance(column, models.CharField) and column.max_length and not column.is_relation
-    ]
