@@ -214,7 +214,7 @@ class _Files:
         name = digest.replace("sha256:", BLOBS)
         try:
             stream = blobs.open_blob(digest)
-        except OSError:
+        except FileNotFoundError:
             self.made.lost.append(name)
             return
         with stream:
@@ -224,7 +224,7 @@ class _Files:
         name = f"{UPLOADS}{part.pk}"
         try:
             stream = storages["uploads"].open(part.name, "rb")
-        except OSError:
+        except FileNotFoundError:
             self.made.lost.append(name)
             return
         with stream:

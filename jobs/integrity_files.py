@@ -68,7 +68,11 @@ def stored_files(scope: Scope, looked: Looked) -> Iterator[Finding]:
         looked.number += 1
         slices, problems = _slices(digest, size)
         yield from problems
-        found = blobs.size_of(digest)
+        try:
+            found = blobs.size_of(digest)
+        except OSError as error:
+            yield Finding(digest, f"can't be looked at: {error}")
+            continue
         if found is None:
             if Blob.objects.filter(digest=digest).exists():  # and not just removed
                 yield Finding(digest, "is not in the store")

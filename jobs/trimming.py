@@ -138,6 +138,7 @@ class _Trim:
         with tempfile.TemporaryDirectory(dir=scratch_root(), prefix=SCRATCH) as folder:
             path = Path(folder) / "pack"
             own, lists, digest, size = self._write(pack, executions, path)
+            blobs.send(path, digest)  # nobody waits for an object store inside a transaction
             with transaction.atomic():
                 self._check()
                 if self._lists(pack) != executions:

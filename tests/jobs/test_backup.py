@@ -47,6 +47,7 @@ from plural_site.db import blobs
 from plural_site.db.backup_file import BLOCK, BackupError, Reader, Writer, canonical, header
 from plural_site.db.frozen import missing_triggers, thaw
 from plural_site.db.portable import PLAIN, columns_of, converted, encoders, kind_of, line, tables
+from tests.buckets import Bucket
 from tests.builders import START, AgentSpec, BenchmarkSpec, make_job, track
 from tests.importing import bring, files_below
 from tests.sites import SEED, Site, fresh_postgresql
@@ -509,6 +510,29 @@ def test_what_the_disk_did_not_keep_is_noticed(
     call_command("backup", tmp_path / "site.tar", "--no-verify", stdout=io.StringIO())
     with pytest.raises(CommandError, match="damaged"):
         call_command("restore", "--check", tmp_path / "site.tar", stdout=io.StringIO())
+
+
+def test_files_come_from_a_bucket_and_go_into_one(bucket: Bucket, full: Project, tmp_path: Path) -> None:
+    keys, before = bucket.all_keys(), dump()
+    lost = first_blob = min(blobs.stored())
+    made = back_up(tmp_path / "site.tar", quiet)
+    assert (made.lost, made.files) == ([], len(keys))
+    wipe()
+    bucket.server.client().delete_objects(
+        Bucket=bucket.name, Delete={"Objects": [{"Key": key} for key in keys]}
+    )
+    assert bucket.all_keys() == []
+    restore(tmp_path / "site.tar", quiet)
+    assert (bucket.all_keys(), dump()) == (keys, before)
+    assert files_below("blobs") == files_below("uploads") == set()
+    call_command("check_integrity", stdout=io.StringIO())
+    blobs.delete(lost)
+    with pytest.raises(CommandError, match="whole but for 1 files"):
+        call_command("backup", tmp_path / "again.tar", stdout=io.StringIO(), stderr=io.StringIO())
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="1 problem"):
+        call_command("check_integrity", stdout=out, stderr=out)
+    assert f"{first_blob}: is not in the store" in out.getvalue()
 
 
 # While the site runs ----------------------------------------------------------------------------------

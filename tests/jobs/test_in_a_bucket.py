@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,13 @@ from django.db import IntegrityError
 from django.test import Client
 
 from jobs import record, undo, uploads
+from jobs.domain.retention import Rule
 from jobs.models import Blob, Execution, ImportRun, Job, Trial
 from jobs.removal import remove_files
+from jobs.retention import set_rule
 from jobs.trial_runs import MANIFEST
-from plural_site.accounts.models import Project, User
+from jobs.trimming import apply_rule
+from plural_site.accounts.models import Machine, Project, User
 from plural_site.db import blobs
 from tests.buckets import Bucket
 from tests.importing import files_below
@@ -170,6 +174,21 @@ def test_a_store_that_is_away_fails_the_import_and_it_can_be_tried_again(
     run.refresh_from_db()
     assert (run.status, Job.objects.count(), Execution.objects.count()) == ("done", 19, 275)
     assert blob_keys(bucket) == set(blobs.stored())
+
+
+def test_a_retention_rule_writes_new_packs_into_the_bucket(
+    run: ImportRun, project: Project, ben: User, bucket: Bucket, django_capture_on_commit_callbacks: Any
+) -> None:
+    before = {key: int(size) for key, size in Blob.objects.values_list("digest", "size")}
+    set_rule(actor=ben, project=project, rule=Rule(None, 4, ("trajectories", "artifacts", "logs")))
+    with django_capture_on_commit_callbacks(execute=True):
+        done = list(apply_rule(project, Machine.WORKER))
+    assert done
+    assert {trimmed.problem for trimmed in done} == {""}
+    after = dict(Blob.objects.values_list("digest", "size"))
+    assert blob_keys(bucket) == set(after)
+    assert sum(before.values()) - sum(after.values()) == sum(trimmed.size for trimmed in done)
+    call_command("check_integrity", stdout=io.StringIO())
 
 
 def test_a_part_sent_twice_at_once_is_kept_once(project: Project, ben: User, bucket: Bucket) -> None:
