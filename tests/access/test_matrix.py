@@ -43,8 +43,8 @@ from plural_site.accounts.models import (
 from tests.access import public_addresses, settings_addresses
 from tests.builders import BenchmarkSpec, make_job, track
 from tests.domain.hub.made import MADE
+from tests.frozen_rows import frozen
 from tests.importing import bring
-from tests.publishing import frozen
 
 if TYPE_CHECKING:
     from tests.conftest import ClientAs

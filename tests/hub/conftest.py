@@ -15,7 +15,7 @@ from hub.domain.manifest import Manifest as ManifestValue
 from hub.models import ManifestRecord
 from hub.public_read import forget
 from tests.domain.hub.made import AT, MADE, agent, digest, facts
-from tests.publishing import frozen
+from tests.frozen_rows import frozen
 
 DAY = timedelta(days=1)
 

@@ -12,8 +12,8 @@ from django.test import Client
 from hub.domain.records import StoredRecord, check_chain
 from hub.domain.stored import manifest_bytes
 from plural_site.accounts import limits
+from tests.frozen_rows import frozen
 from tests.hub.conftest import Story, two_results, withdraw_release
-from tests.publishing import frozen
 
 API = "/api/v1/public/benchmark-manifests"
 

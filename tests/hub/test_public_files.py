@@ -28,8 +28,8 @@ from hub.models import ManifestRecord
 from hub.public_read import RecordLine, read_published
 from plural_site.formats import clean_text
 from tests.domain.hub.made import AT, MADE, agent, facts
+from tests.frozen_rows import frozen
 from tests.hub.conftest import Story, two_results, withdraw_release
-from tests.publishing import frozen
 
 DESK = "/hub/ada/desk"
 ATOM = "{http://www.w3.org/2005/Atom}"

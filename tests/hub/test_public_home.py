@@ -17,7 +17,7 @@ from hub.domain.manifest import ManifestAbout, ManifestPublication, ManifestPubl
 from hub.public_home import PAGE_SIZE, HubQuery
 from hub.public_pages import HubHomePage
 from tests.domain.hub.made import MADE
-from tests.publishing import frozen
+from tests.frozen_rows import frozen
 
 
 def publish(

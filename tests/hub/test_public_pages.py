@@ -22,8 +22,8 @@ from hub.public_publication import manifest_page
 from hub.public_read import read_published
 from plural_site.db.frozen import thaw
 from tests.domain.hub.made import AT, MADE, agent, digest, facts, task
+from tests.frozen_rows import frozen
 from tests.hub.conftest import DAY, Story, two_results, withdraw_release
-from tests.publishing import frozen
 
 DESK = "/hub/ada/desk"
 

@@ -20,8 +20,8 @@ from hub.public_read import forget, read_published
 from plural_site.accounts.models import User
 from tests.access import public_addresses
 from tests.domain.hub.made import AT, MADE, agent, facts
+from tests.frozen_rows import frozen
 from tests.hub.conftest import Story
-from tests.publishing import frozen
 
 if TYPE_CHECKING:
     from tests.conftest import ClientAs
