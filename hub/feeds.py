@@ -63,7 +63,7 @@ def publication_feed(place: Place, entries: Iterable[FeedEntry]) -> str:
 
 
 _COLUMNS = (
-    *("digest", "version", "kind", "reason", "by", "at", "body", "manifest__digest"),
+    *("digest", "version", "sequence", "kind", "reason", "by", "at", "body", "manifest__digest"),
     *("publication__title", "publication__account_slug", "publication__slug"),
 )
 
@@ -73,7 +73,7 @@ def _entry(row: Mapping[str, Any]) -> FeedEntry:
         result = parse_record(bytes(row["body"])).subject.result or ""
     except DomainError:
         result = ""
-    what = record_words(row["kind"], result)
+    what = record_words(row["kind"], result, row["sequence"])
     name, by = formats.clean_text(row["publication__title"]), formats.clean_text(row["by"])
     place = (row["publication__account_slug"], row["publication__slug"], row["manifest__digest"])
     return FeedEntry(

@@ -1,15 +1,25 @@
-"""How a publication stands in the Hub's search: derived from its newest manifest, made anew at any time."""
+"""How a publication stands in the Hub's search: derived from the manifest at its address."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from hub.domain.manifest import Manifest as Content
+from hub.domain.stored import parse_manifest
 from hub.models import Facet, Listing, Manifest, Publication
+from hub.public_read import find_place
 
 
 def list_publication(publication: Publication, manifest: Manifest, content: Content, at: datetime) -> None:
-    """Replaces the publication's listing by one of this manifest. Call it in a transaction."""
+    """Replaces the publication's listing once `manifest` has its record. Call it in a transaction.
+
+    It shows the newest release that stands, as the publication's page does: not always `manifest`.
+    """
+    place = find_place(publication.account_slug, publication.slug)
+    current = place.current.head.manifest_digest
+    if current != manifest.digest:
+        manifest = Manifest.objects.get(digest=current)
+        content = parse_manifest(bytes(manifest.body))
     accepted = [result for result in content.results if result.status == "accepted"]
     Listing.objects.filter(publication=publication).delete()
     listing = Listing.objects.create(

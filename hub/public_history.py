@@ -48,7 +48,7 @@ def record_row(place: Place, line: ReleaseLine, record: RecordLine) -> RecordRow
     return RecordRow(
         sequence=record.sequence,
         version=record.version,
-        title=record_words(record.kind, record.result),
+        title=record_words(record.kind, record.result, record.sequence),
         tone=RECORD_TONES.get(record.kind, ""),
         reason=clean(record.reason),
         by=clean(record.by),

@@ -78,7 +78,7 @@ def _outdated(place: Place, line: ReleaseLine, record: RecordLine) -> Notice:
         "A newer manifest of this release exists",
         f"This is manifest {record.sequence} as it was frozen on {formats.date_text(record.at)}. "
         f"{more} newer one{'' if more == 1 else 's'} followed; the last says: "
-        f"{record_words(head.kind, head.result)}. {clean(head.reason)}".strip(),
+        f"{record_words(head.kind, head.result, head.sequence)}. {clean(head.reason)}".strip(),
         (
             Figure("The newest", href=release_href(place, line.version)),
             Figure("What changed", href=diff_href(place, record.manifest_digest, head.manifest_digest)),

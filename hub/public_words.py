@@ -66,7 +66,9 @@ def provenance_words(key: Provenance) -> ProvenanceWords:
     return PROVENANCE[key]
 
 
-def record_words(kind: str, result: str) -> str:
-    """E.g. "Published" or "Result withdrawn"."""
+def record_words(kind: str, result: str, sequence: int) -> str:
+    """E.g. "Published", "Results added" or "Result withdrawn"."""
     words = RECORD_WORDS.get(kind, kind)
+    if kind == "publish" and sequence > 1:
+        return "Results added"
     return f"Result {words.lower()}" if result and kind != "publish" else words
