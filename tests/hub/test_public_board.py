@@ -183,5 +183,5 @@ def test_other_score_ranges_and_no_threshold_are_shown_in_their_own_units() -> N
 
 def test_names_from_outside_are_made_harmless() -> None:
     who = ManifestPublisher("acc", "Ada\u202e")
-    manifest = assemble(**{**MADE, "publisher": who, "results": [facts(agent=agent("b\u202eot"))]})
-    assert public_table(board_of(manifest)).rows[0].agent == "b⟨U+202E⟩ot"
+    manifest = assemble(**{**MADE, "publisher": who, "results": [facts(agent=agent("a\u202egent"))]})
+    assert public_table(board_of(manifest)).rows[0].agent == "a⟨U+202E⟩gent"
