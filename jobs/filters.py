@@ -14,7 +14,7 @@ from benchmarks.links import revision_label
 from benchmarks.models import Configuration, Resource, Revision
 from benchmarks.selectors import find_benchmark, find_revision
 from jobs.models import Job, JobAgent, Trial
-from jobs.querysets import JobQuerySet, TrialQuerySet, counting
+from jobs.querysets import JobQuerySet, TrialQuerySet
 from jobs.rows import OUTCOME_WORDS
 from jobs.tracks import UNTRACKED
 from plural_site import formats
@@ -29,6 +29,7 @@ OUTCOME_GROUPS = {
 """Several outcomes that can be asked for by one name, and what they are in words."""
 HASH_PREFIX = re.compile(r"[0-9a-f]{7,64}")
 MOST_TEXT = 200
+MOST_KEYS = 1000
 NO_WORD = "-"
 """Asks for Trials without an error code or stop reason."""
 MEASURED = {"cost": ("cost_usd", "with a cost"), "latency": ("latency_seconds", "with a time")}
@@ -245,15 +246,42 @@ class TrialFilter:
     def title(self) -> str:
         return f"Trials: {', '.join(self.words)}" if self.words else "Trials"
 
-    def apply(self, trials: TrialQuerySet) -> TrialQuerySet:
-        jobs = self.job.split(",") if self.job else None
-        trials = trials.filter(self.source.jobs("job__"))
-        if self.source.revision or self.source.agent:  # what figures are made of, not all that is held
-            trials = trials.filter(counting("job__"), task_position__gt=Trial.UNPLANNED).first_copies(jobs)
+    @property
+    def _is_of_figures(self) -> bool:
+        """Whether it asks for what figures are made of, not for all that is held."""
+        return bool(self.source.revision or self.source.agent)
+
+    @property
+    def _job_ids(self) -> list[str]:
+        return self.job.split(",") if self.job else []
+
+    @property
+    def takes_whole_jobs(self) -> bool:
+        others = (self.task, self.category, self.outcome, self.measured, self.error, self.stop)
+        return not self._is_of_figures and not any(others)
+
+    def jobs(self, project: Project) -> JobQuerySet:
+        """Those whose Trials it asks for."""
+        jobs = Job.objects.visible(project).filter(self.source.jobs())
+        if self._is_of_figures:
+            jobs = jobs.counting()
+        if self.source.agent:
+            jobs = jobs.filter(pk__in=self.source.agent.job_agents.values("job"))
+        return jobs.filter(client_job_id__in=self._job_ids) if self._job_ids else jobs
+
+    def apply(self, jobs: JobQuerySet) -> TrialQuerySet:
+        """Trials of these Jobs, which `jobs` gave.
+
+        The keys of the Jobs stand in the query, unless they are many: so that the Trials are found in their
+        order, Job by Job, and none is read that the page doesn't show.
+        """
+        keys = list(jobs.values_list("pk", flat=True)[: MOST_KEYS + 1])
+        few = len(keys) <= MOST_KEYS
+        trials = Trial.objects.filter(job__in=keys) if few else Trial.objects.filter(job__in=jobs)
+        if self._is_of_figures:
+            trials = trials.filter(task_position__gt=Trial.UNPLANNED).first_copies(self._job_ids or None)
         if self.source.agent:
             trials = trials.filter(job_agent__configuration=self.source.agent)
-        if jobs:
-            trials = trials.filter(job__client_job_id__in=jobs)
         if self.task:
             trials = trials.filter(Q(pin__name=self.task) | Q(pin__isnull=True, task_name=self.task))
         if self.category:

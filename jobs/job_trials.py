@@ -23,12 +23,11 @@ from jobs.list_columns import Head, ListSort
 from jobs.models import LISTED, Job, JobAgent, Trial
 from jobs.pages import TrialRow
 from jobs.querysets import TrialQuerySet
-from jobs.rows import OUTCOME_WORDS, job_href, trial_row, with_query
+from jobs.rows import OUTCOME_WORDS, job_href, total_words, trial_row, with_query
 from plural_site import formats
 from plural_site.accounts.models import Project
 from plural_site.http import paginate
 
-COUNTED_TO = 10_000
 RANGES = {
     "score": "score",
     "cost": "cost_usd",
@@ -209,7 +208,7 @@ def job_trials(
     page = paginate(found.only("pk", *LISTED), order=sort.order, cursor=cursor)
     total = chosen.known_count()
     if total is None:
-        total = found.order_by().values("pk")[: COUNTED_TO + 1].count()
+        total = found.count_to_limit()
     sorted_by = {"sort": sort.text} if sort.text != DEFAULT else {}
     now = {**chosen.query, **sorted_by}
 
@@ -221,9 +220,7 @@ def job_trials(
         columns=sort.columns(columns, lambda text: href(**chosen.query, sort=text)),
         rows=_rows(project, job, [trial.pk for trial in page.items], scoring),
         total=total,
-        total_words=f"more than {formats.count(COUNTED_TO)}"
-        if total > COUNTED_TO and chosen.known_count() is None
-        else formats.count(total),
+        total_words=total_words(total, exact=chosen.known_count() is not None),
         recorded=job.recorded,
         filters=chosen.words,
         clear_href=href(**sorted_by) if chosen.words else "",

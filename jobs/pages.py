@@ -134,5 +134,7 @@ class TrialsPage:
     filters: tuple[str, ...]
     clear_href: str
     total: int
+    total_words: str
+    """As "1,234", or "more than 10,000"."""
     rows: tuple[TrialRow, ...]
     next_href: str

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from plural_site.accounts.models import Project
 
 
+COUNTED_TO = 10_000
+"""Trials: where a list has more, and nothing kept tells how many, that is all it says."""
+
+
 def counting(prefix: str = "") -> models.Q:
     """Jobs that figures are made of: landed whole, and not set aside. `prefix`: the way to the Job."""
     return models.Q(**{f"{prefix}state": "ready", f"{prefix}set_aside_at__isnull": True})
@@ -26,6 +30,11 @@ class JobQuerySet(models.QuerySet["Job"]):
     def counting(self) -> JobQuerySet:
         """Landed Jobs that nobody has set aside."""
         return self.filter(counting())
+
+    def recorded(self) -> int:
+        """How many Trials they hold, from what is kept with them."""
+        total: int | None = self.aggregate(total=models.Sum("recorded"))["total"]
+        return total or 0
 
     def with_source(self) -> JobQuerySet:
         """With what ran and who decided what, but for the definitions, which may be large."""
@@ -68,6 +77,10 @@ class TrialQuerySet(models.QuerySet["Trial"]):
         if jobs is not None:
             found = found.filter(job__client_job_id__in=jobs)
         return found.first_copies(jobs)
+
+    def count_to_limit(self) -> int:
+        """How many there are; `COUNTED_TO` + 1 stands for more than that."""
+        return self.order_by().values("pk")[: COUNTED_TO + 1].count()
 
     def first_copies(self, jobs: Sequence[str] | None = None) -> TrialQuerySet:
         """Of a Trial that several Jobs hold (of all, or of those named) the copy that came in first."""

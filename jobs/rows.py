@@ -13,6 +13,7 @@ from django.urls import reverse
 from benchmarks.domain.types import Scoring
 from benchmarks.links import board_href, revision_label
 from benchmarks.pages import Figure
+from jobs import querysets
 from jobs.job_figures import figures_of
 from jobs.models import Job, JobAgent, Trial
 from jobs.pages import JobAgentLine, JobRow, TrialRow
@@ -196,6 +197,12 @@ def trial_row(project: Project, trial: Trial, scoring: Scoring, executions: int)
         job_href=reverse("jobs:job", args=[project.slug, trial.job.client_job_id]),
         job_id=trial.job.client_job_id,
     )
+
+
+def total_words(total: int, *, exact: bool) -> str:
+    """A number of Trials that was counted, or else counted up to the limit."""
+    most = querysets.COUNTED_TO
+    return formats.count(total) if exact or total <= most else f"more than {formats.count(most)}"
 
 
 def with_query(path: str, query: dict[str, str]) -> str:

@@ -18,13 +18,19 @@ from jobs.filters import TrialFilter
 from jobs.models import Job, Tally, Trial
 from jobs.pages import BenchmarkCard, JobRow, ProjectPage, TrialRow, TrialsPage
 from jobs.querysets import TrialQuerySet
-from jobs.rows import job_row, trial_row, with_query
+from jobs.rows import job_row, total_words, trial_row, with_query
 from plural_site import formats
 from plural_site.accounts.models import Project
 from plural_site.http import paginate
 
 IMPORT_COMMAND = "python manage.py import_jobs PATH --project {slug}"
 LATEST_JOBS = 10
+UNLISTED = (
+    *("notes", "models_used"),
+    *("job__aggregates", "job__notes", "job__files"),
+    *("job_agent__figures", "job_agent__outcomes"),
+)
+"""Columns of a Trial, its Job and its Agent that a list doesn't show and that may be large."""
 
 
 def project_page(project: Project, *, can_write: bool) -> ProjectPage:
@@ -82,8 +88,10 @@ def _card(
 
 def trials_page(project: Project, query: Mapping[str, str]) -> TrialsPage:
     chosen = TrialFilter.parse(project, query)
-    found = chosen.apply(Trial.objects.visible(project))
+    jobs = chosen.jobs(project)
+    found = chosen.apply(jobs)
     rows, cursor = _trial_rows(project, found, query.get("cursor"))
+    total = jobs.recorded() if chosen.takes_whole_jobs else found.count_to_limit()
     path = reverse("jobs:trials", args=[project.slug])
     crumbs = [Crumb(project.name, reverse("jobs:project", args=[project.slug]))]
     if chosen.revision:
@@ -94,7 +102,8 @@ def trials_page(project: Project, query: Mapping[str, str]) -> TrialsPage:
         title=chosen.title,
         filters=chosen.words,
         clear_href=path if chosen.words else "",
-        total=found.count(),
+        total=total,
+        total_words=total_words(total, exact=chosen.takes_whole_jobs),
         rows=rows,
         next_href=_next(path, chosen.query, cursor),
     )
@@ -108,21 +117,14 @@ def note_words(note: Mapping[str, Any]) -> str:
 def _trial_rows(
     project: Project, found: TrialQuerySet, cursor: str | None
 ) -> tuple[tuple[TrialRow, ...], str | None]:
-    related = found.select_related("job__revision", "job_agent")
-    page = paginate(related, order=["job", "task_position", "attempt"], cursor=cursor)
-    tries = dict(
-        Trial.objects.filter(pk__in=[trial.pk for trial in page.items])
-        .values_list("pk")
-        .annotate(n=Count("executions"))
-    )
-    scorings: dict[int | None, Scoring] = {None: Scoring()}
-    rows = []
-    for trial in page.items:
-        revision = trial.job.revision
-        key = revision.pk if revision else None
-        if revision and key not in scorings:
-            scorings[key] = scoring_of(revision)
-        rows.append(trial_row(project, trial, scorings[key], tries[trial.pk]))
+    order = ("job", "task_position", "attempt")
+    page = paginate(found.only("pk", *order), order=order, cursor=cursor)
+    shown = Trial.objects.filter(pk__in=[trial.pk for trial in page.items])
+    tries = dict(shown.values_list("pk").annotate(n=Count("executions")))
+    trials = list(shown.select_related("job", "job_agent").defer(*UNLISTED).order_by(*order, "pk"))
+    held = Revision.objects.in_bulk({trial.job.revision_id for trial in trials} - {None})
+    scorings = {None: Scoring(), **{pk: scoring_of(revision) for pk, revision in held.items()}}
+    rows = [trial_row(project, trial, scorings[trial.job.revision_id], tries[trial.pk]) for trial in trials]
     return tuple(rows), page.next_cursor
 
 

@@ -98,11 +98,11 @@ PAGES = {
     "/projects/triage/imports/{run}/live": SESSION + PROJECT + 2,
     "/projects/triage/imports/{run}/undo": SESSION + PROJECT + 9,
     "/projects/triage/storage": SESSION + PROJECT + 6,
-    "/projects/triage/trials": SESSION + PROJECT + 3,
+    "/projects/triage/trials": SESSION + PROJECT + 6,
     "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION
     + PROJECT
     + SELECTED
-    + 3,
+    + 6,
     "/projects/triage/trials/{trial}": SESSION + PROJECT + 2 + 1 + 1 + 5 + 3,
     "/projects/triage/trials/{trial}?execution=0": SESSION + PROJECT + 2 + 1 + 1 + 5 + 3,
     "/projects/triage/trials/{trial}/receipt": SESSION + PROJECT + 2 + 1,

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from jobs import actions, job_grid, job_trials
+from jobs import actions, job_grid, job_trials, querysets
 from jobs.models import Job, JobAgent, Trial
 from plural_site.accounts.models import Project, User
 from plural_site.http import paginate
@@ -287,7 +287,7 @@ def test_a_sort_keeps_the_filter_and_says_its_direction(job: Job, visitor: Clien
 
 
 def test_large_counts_are_bounded(job: Job, visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_trials, "COUNTED_TO", 3)
+    monkeypatch.setattr(querysets, "COUNTED_TO", 3)
     assert page_of(visitor, job, task="task").trials.total_words == "more than 3"
     assert page_of(visitor, job, outcome="scored").trials.total_words == "10"
     assert page_of(visitor, job).trials.total_words == "18"

@@ -18,6 +18,7 @@ from django.test import Client
 
 from benchmarks.board.parts import BoardRow
 from benchmarks.models import Resource, Revision
+from jobs import filters, querysets
 from jobs.models import Job, Trial
 from jobs.pages import BoardPage
 from plural_site.accounts.models import Project, User
@@ -422,6 +423,36 @@ def test_lists_are_paged_without_repeats_or_gaps(recorded: None, visitor: Client
         seen += [row.href for row in page.rows]
         href = page.next_href
     assert len(seen) == len(set(seen)) == Trial.objects.count() > 50
+
+
+def test_trials_of_the_project_are_counted_from_what_is_kept_or_up_to_a_limit(
+    recorded: None, visitor: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the limit lies, and however many Jobs there are, each list holds the same Trials."""
+
+    def listed() -> dict[str, tuple[int, str, list[str]]]:
+        pages = {query: page_of(visitor, f"{HOME}/trials{query}") for query in queries}
+        return {
+            query: (page.total, page.total_words, [row.href for row in page.rows])
+            for query, page in pages.items()
+        }
+
+    whole, job = Trial.objects.count(), Job.objects.earliest("pk")
+    agent = job.agents.earliest("pk").configuration.content_hash.removeprefix("sha256:")[:12]
+    queries = ("", f"?job={job.client_job_id}", "?outcome=scored", f"?agent={agent}")
+    before = listed()
+    assert before[""][:2] == (whole, str(whole))
+    assert before[queries[1]][:2] == (job.recorded, str(job.recorded))
+    scored = Trial.objects.filter(outcome="scored").count()
+    assert before["?outcome=scored"][:2] == (scored, str(scored))
+    monkeypatch.setattr(filters, "MOST_KEYS", 0)
+    assert listed() == before
+    monkeypatch.setattr(querysets, "COUNTED_TO", 3)
+    after = listed()
+    assert after[""] == before[""]
+    assert after[queries[1]] == before[queries[1]]
+    assert after["?outcome=scored"][:2] == (4, "more than 3")
+    assert after[queries[3]] == before[queries[3]]  # within the limit
 
 
 def test_all_links_lead_somewhere_and_no_page_shows_what_is_not_a_number(
