@@ -65,6 +65,10 @@ def _part(part: str, chance: random.Random) -> str:
     return "".join(chance.choices(ALPHABETS[match[1]], k=int(match[2])))
 
 
+def chance(seed: str) -> random.Random:
+    return random.Random(seed)  # noqa: S311  # what is drawn guards nothing
+
+
 def planted() -> list[Sample]:
     return [
         Sample(line["kind"], tuple(line["form"]), line.get("name", "")) for line in _lines("planted.jsonl")
@@ -135,6 +139,20 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "two lines, escaped": lambda text: _escaped(_in_two_lines(text)),
 }
 LINE_SPLITS = frozenset(name for name in ENCODINGS if name.startswith("two lines"))
+SHORT_OF_BYTES = {
+    "base64": 12,
+    "base64 unpadded in words": 12,
+    "base64 URL-safe": 12,
+    "base64 after other letters": 12,
+    "base64 twice": 12,
+    "base64 in lines": 12,
+    "base64 of UTF-16": 6,
+    "base64 of gzip": 12,
+    "percent of base64": 12,
+    "hexadecimal": 12,
+    "hexadecimal with spaces": 12,
+}
+"""What is shorter is not read: every second word would be base64."""
 
 
 def manifest_with(text: str, *, name: str = "", in_key: bool = False) -> bytes:

@@ -101,7 +101,8 @@ def _may_be_secret(value: str) -> bool:
         return True
     has_digit = any(map(str.isdigit, value))
     has_sign = any(sign in "!@#$%^&*+~|" for sign in value)
-    return has_digit and (has_sign or turns(value) >= 0.3) and len(set(value)) >= 6
+    mixed = turns(value) >= (0.15 if len(value) >= 16 else 0.3)
+    return has_digit and (has_sign or mixed) and len(set(value)) >= 6
 
 
 def _in_addresses(text: str) -> Iterator[Hit]:

@@ -9,6 +9,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 
 from hub.domain.leaks.edits import Edit
 
@@ -36,6 +37,7 @@ SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "0": ""}
 PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});")
 
+LINE_BREAKS = "line breaks"
 LINE_BREAK = re.compile(r"[ \t]{0,40}(?:\r?\n|\r)[ \t]{0,80}(?=\S)")
 BEFORE_BREAK = re.compile(r"(?:[\"'`][ \t]{0,4}[+.\\&]?|\\)\Z")
 AFTER_BREAK = re.compile(r"(?:[+.&]?[ \t]{0,4}[\"'`]|(?:[>#*|]|//)[ \t]{1,4})")
@@ -47,11 +49,14 @@ HEX = re.compile(
 )
 HEX_PREFIX = re.compile(r"0x|[^0-9a-fA-F]")
 TO_STANDARD = str.maketrans("-_", "+/")
-READABLE = re.compile(r"[\t\n\r\x20-\x7e\u00a0-\ufffc\U00010000-\U0010ffff]{8,}")
-READABLE_SIGN = re.compile(READABLE.pattern.removesuffix("{8,}"))
+READABLE = re.compile(r"[\t\n\r\x20-\x7e\u00a0-\ufffc\U00010000-\U0010ffff]{12,}")
+READABLE_SIGN = re.compile(READABLE.pattern.removesuffix("{12,}"))
 SMALLEST_TEXT = 6
 """Bytes: something shorter that happens to decode to readable text is no hidden text."""
 MOST_INFLATED = 1_000_000
+APART = " \0 "
+CUT = "\0…"
+"""Ends what inflates to more."""
 COMPRESSED = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 
 
@@ -115,7 +120,15 @@ def joined_lines(text: str) -> Iterator[Edit]:
         if after := AFTER_BREAK.match(text, end, end + 8):
             end = after.end()
         done = end
-        yield Edit(start, end, "", "line breaks")
+        yield Edit(start, end, "", LINE_BREAKS)
+
+
+def even_lines_joined(text: str) -> Iterator[Edit]:
+    return islice(joined_lines(text), 0, None, 2)
+
+
+def odd_lines_joined(text: str) -> Iterator[Edit]:
+    return islice(joined_lines(text), 1, None, 2)
 
 
 def encoded_runs(text: str) -> Iterator[Edit]:
@@ -134,13 +147,9 @@ def base64_decoded(text: str) -> Iterator[Edit]:
     """Standard and URL-safe, padded or not, wherever in a longer run of such characters it begins."""
     for match in BASE64.finditer(text):
         run = match[0].rstrip("=").translate(TO_STANDARD)
-        best = ""
-        for skipped in range(4):
-            plain = _readable(_bytes_of(run[skipped:]))
-            if len(plain) > len(best):
-                best = plain
-        if best:
-            yield Edit(match.start(), match.end(), best, "base64")
+        read = [_readable(_bytes_of(run[skipped:])) for skipped in range(4)]
+        if any(read):
+            yield Edit(match.start(), match.end(), APART.join(filter(None, read)), "base64")
 
 
 def _bytes_of(run: str) -> bytes:
@@ -165,14 +174,14 @@ def hex_decoded(text: str) -> Iterator[Edit]:
 def _readable(data: bytes) -> str:
     """What can be read in `data`: all of it, what it inflates to, or its readable stretches; '' for none."""
     if data.startswith(COMPRESSED) and (inflated := _inflated(data)):
-        data = inflated
+        return _readable(inflated) + (CUT if len(inflated) == MOST_INFLATED else "")
     if len(data) >= 2 * SMALLEST_TEXT and data[1::2].count(0) * 3 > len(data):
         text = data.decode("utf-16-le", "replace")
     else:
         text = data.decode("utf-8", "replace")
     if SMALLEST_TEXT <= len(text) <= 1.05 * len(READABLE_SIGN.findall(text)):
         return text
-    return "\0".join(READABLE.findall(text))
+    return APART.join(READABLE.findall(text))
 
 
 def _inflated(data: bytes) -> bytes:

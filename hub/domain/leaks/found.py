@@ -8,21 +8,24 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hub.domain.leaks.assignments import assigned_hits
+from hub.domain.leaks.decoding import LINE_BREAKS
 from hub.domain.leaks.hits import Hit
 from hub.domain.leaks.kinds import KINDS
 from hub.domain.leaks.overlap import Overlaps
+from hub.domain.leaks.places import Place
 from hub.domain.leaks.reading import Reading, Readings
 from hub.domain.leaks.tokens import token_hits
 from hub.domain.leaks.traces import email_hits, path_hits, user_name_hits
 from hub.domain.leaks.types import Span
 
 PRIVATE_TEXT = "private_text"
-LINE_BREAKS = "line breaks"
 SMALLEST = 5
 """Characters; `/root` is the shortest thing found."""
 ACROSS_LINES = frozenset({"secret", "private_key", "password", "private"})
 """Groups that are looked for where line breaks were taken out; two words put together make no address."""
 WHOLE_ENCODINGS = frozenset({"base64", "hexadecimal"})
+VAGUE = frozenset({"prefixed_key", "random_value"})
+"""Kinds that say less than any other of the same place."""
 NEIGHBOURS = 8
 MOST_FOUND = 200
 """Findings told of one string."""
@@ -63,7 +66,9 @@ def overlaps_in(of_text: Readings, overlaps: Overlaps) -> list[Found]:
         for overlap in overlaps.in_text(reading.text):
             hit = Hit(PRIVATE_TEXT, overlap.start, overlap.end, overlap.value)
             for one in _traced(reading, hit, overlap.sources):
-                if LINE_BREAKS not in one.encodings or not any(_touch(one, other) for other in found):
+                if LINE_BREAKS not in one.encodings or not any(
+                    _meet(one.span, other.span) for other in found
+                ):
                     found.append(one)
     return found
 
@@ -81,14 +86,27 @@ def settled(found: Sequence[Found], text: str) -> list[Found]:
     return kept
 
 
-def across(breaks: Sequence[int], found: Iterable[Found], in_items: Collection[Span]) -> list[Found]:
+def across(place: Place, found: Iterable[Found], in_items: Collection[Span]) -> list[Found]:
     """Of what was found in a list's items put together what shows only there; `in_items` is the rest."""
     return [
         one
         for one in found
-        if any(one.span[0] <= at < one.span[1] for at in breaks)
-        and not any(start < one.span[1] and one.span[0] < end for start, end in in_items)
+        if any(one.span[0] <= at < one.span[1] for at in place.breaks)
+        and all(
+            _goes_on(place.text[end : one.span[1]])
+            for start, end in in_items
+            if _meet(one.span, (start, end))
+        )
     ]
+
+
+def _goes_on(rest: str) -> bool:
+    """Whether the next line goes on with a secret: it has digits among letters, as words have not."""
+    return sum(map(str.isdigit, rest)) >= 2 and any(map(str.isalpha, rest))
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _hits(text: str, names: Collection[str]) -> Iterator[Hit]:
@@ -126,14 +144,9 @@ def _traced(reading: Reading, hit: Hit, sources: tuple[str, ...] = ()) -> Iterat
 
 
 def _may_be(kind: str, encodings: tuple[str, ...]) -> bool:
-    """Words on two lines put together make no address or path; what was decoded after that may be one."""
-    if KINDS[kind].group in ACROSS_LINES or LINE_BREAKS not in encodings:
-        return True
-    return not WHOLE_ENCODINGS.isdisjoint(encodings[encodings.index(LINE_BREAKS) :])
-
-
-def _touch(one: Found, other: Found) -> bool:
-    return one.span[0] < other.span[1] and other.span[0] < one.span[1]
+    """Words on two lines put together make no address or path; a broken line of base64 may hold one."""
+    whole = LINE_BREAKS not in encodings or not WHOLE_ENCODINGS.isdisjoint(encodings)
+    return whole or KINDS[kind].group in ACROSS_LINES
 
 
 def _first(found: Found) -> tuple[int, int, int, tuple[str, ...], str]:
@@ -143,6 +156,8 @@ def _first(found: Found) -> tuple[int, int, int, tuple[str, ...], str]:
 
 def _tells_all(kept: Found, other: Found) -> bool:
     """Whether `kept` makes `other`, inside its span, needless to tell."""
+    if other.kind in VAGUE and kept.kind not in VAGUE and _meet(kept.span, other.span):
+        return kept.kind != PRIVATE_TEXT
     if not (kept.span[0] <= other.span[0] and other.span[1] <= kept.span[1]):
         return False
     if kept.kind == other.kind:

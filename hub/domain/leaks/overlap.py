@@ -69,7 +69,8 @@ class PublicWords:
         for name in names:
             words = plain_words(name)
             self.known.update(words)
-            self.whole_names.setdefault(words, name)
+            if words:
+                self.whole_names.setdefault(words, name)
             if len(words) > 1 or len(name) >= SMALLEST_CHARACTERS or (words and weight(words[0]) == 3):
                 self.names.add(words)
         for text in texts:

@@ -92,7 +92,7 @@ MODELS = (
         "langsmith_key",
         "a LangSmith API key",
         "lsv2_",
-        r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}",
+        r"lsv2_(?:pt|sk)_[0-9a-fA-F]{32}_[0-9a-fA-F]{10}",
         loose=True,
     ),
     Provider("e2b_key", "an E2B API key", "e2b_", r"e2b_[0-9a-f]{40}"),
@@ -162,7 +162,7 @@ CLOUDS = (
     Provider("heroku_key", "a Heroku API key", "HRKU-", r"HRKU-[\w-]{30,80}"),
     Provider("netlify_token", "a Netlify token", "nfp_", r"nfp_[A-Za-z0-9]{36}"),
     Provider("render_key", "a Render API key", "rnd_", r"rnd_[A-Za-z0-9]{28,40}", guard="random"),
-    Provider("supabase_key", "a Supabase key", "sbp_", r"sbp_[0-9a-f]{40}"),
+    Provider("supabase_key", "a Supabase key", "sbp_", r"sbp_[\w-]{40}"),
     Provider("supabase_key", "a Supabase secret key", "sb_secret_", r"sb_secret_[\w-]{24,60}"),
     Provider(
         "planetscale_token", "a PlanetScale token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,64}"
@@ -173,7 +173,7 @@ CLOUDS = (
         "terraform_token",
         "a Terraform Cloud token",
         ".atlasv1.",
-        r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,80}",
+        r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,80}",
         before=14,
     ),
     Provider(
@@ -217,7 +217,7 @@ CODE = (
     Provider("rubygems_key", "a RubyGems API key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
     Provider("nuget_key", "a NuGet API key", "oy2", r"oy2[a-z0-9]{43}(?![a-z0-9])"),
     Provider("docker_token", "a Docker Hub token", "dckr_", r"dckr_[a-z]{2,4}_[\w-]{27,60}"),
-    Provider("postman_key", "a Postman API key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    Provider("postman_key", "a Postman API key", "PMA", r"PMA[KT]-[0-9a-zA-Z]{24}(?:-[0-9a-fA-F]{34})?"),
     Provider("sonar_token", "a SonarQube token", "sq", r"sq[pua]_[0-9a-f]{40}(?![0-9a-f])"),
     Provider("atlassian_token", "an Atlassian API token", "ATATT3", r"ATATT3[\w=-]{100,300}"),
     Provider("linear_key", "a Linear API key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{40,64}"),
@@ -225,7 +225,7 @@ CODE = (
     Provider("figma_token", "a Figma token", "figd_", r"figd_[\w-]{38,60}"),
     Provider("airtable_token", "an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     Provider("grafana_token", "a Grafana token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
-    Provider("grafana_token", "a Grafana Cloud token", "glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=_-]{50,600}"),
+    Provider("grafana_token", "a Grafana Cloud token", "glc_", r"glc_[A-Za-z0-9+/]{32,600}={0,3}"),
     Provider("sentry_token", "a Sentry token", "sntrys_", r"sntrys_eyJ[A-Za-z0-9+/=_-]{60,600}"),
     Provider("sentry_token", "a Sentry token", "sntryu_", r"sntryu_[0-9a-f]{64}"),
     Provider("newrelic_key", "a New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
@@ -237,9 +237,12 @@ MESSAGES_AND_MONEY = (
         "slack_token",
         "a Slack token",
         "xox",
-        r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{16,300}",
+        r"xox[a-z](?:\.xox[a-z])?-(?=[A-Za-z0-9-]{0,40}\d{4})[A-Za-z0-9-]{16,300}",
         loose=True,
-        guard="random",
+    ),
+    Provider("slack_token", "a Slack session cookie", "xoxd-", r"xoxd-[\w%/+.=-]{40,400}", guard="random"),
+    Provider(
+        "slack_token", "a Slack token", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{16,300}", guard="random"
     ),
     Provider("slack_token", "a Slack app token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,200}"),
     Provider(
@@ -308,7 +311,7 @@ OTHERS = (
     Provider("provider_key", "a CircleCI token", "CCIP", r"CCIP(?:AT|RJ)_[A-Za-z0-9]{20,24}_[0-9a-f]{40}"),
     Provider("provider_key", "a Clojars token", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
     Provider("provider_key", "a Cloudflare token", "cf", r"cf[a-z]{2}_[A-Za-z0-9]{40}[0-9a-f]{8}"),
-    Provider("provider_key", "a Deno token", "ddp_", r"ddp_[A-Za-z0-9]{36}"),
+    Provider("provider_key", "a Deno token", "dd", r"dd[po]_[A-Za-z0-9]{36}"),
     Provider("provider_key", "a Docker Swarm secret", "SWM", r"SWM(?:TKN|KEY)-1-[A-Za-z0-9+/-]{40,110}"),
     Provider("provider_key", "a Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}"),
     Provider("provider_key", "an EasyPost key", "EZ", r"EZ[AT]K[A-Za-z0-9]{54}"),
@@ -323,7 +326,11 @@ OTHERS = (
     Provider("provider_key", "a ReadMe API key", "rdme_", r"rdme_[a-z0-9]{70}"),
     Provider("provider_key", "a RunPod API key", "rpa_", r"rpa_[A-Za-z0-9]{28,60}", guard="random"),
     Provider("provider_key", "a Salesforce session", "00D", r"00D[A-Za-z0-9]{12,15}![\w.]{80,120}"),
-    Provider("provider_key", "a Segment token", "sgp_", r"sgp_[A-Za-z0-9]{64}"),
+    Provider("provider_key", "a Segment or Sourcegraph token", "sgp_", r"sgp_[A-Za-z0-9_]{56,70}"),
+    Provider("provider_key", "a Packagist token", "packagist_", r"packagist_[a-z]{3}_[0-9a-f]{30,80}"),
+    Provider("provider_key", "a Vercel token", "vc", r"vc[a-z]_[\w-]{56}(?![\w-])", guard="random"),
+    Provider("provider_key", "a HashiCorp Vault token", "s.", r"s\.[A-Za-z0-9]{24}(?![\w.])", guard="random"),
+    Provider("provider_key", "a Yandex Cloud API key", "AQVN", r"AQVN[\w-]{35,40}"),
     Provider("provider_key", "a Weights & Biases key", "wandb_v1_", r"wandb_v1_[\w-]{40,120}"),
 )
 

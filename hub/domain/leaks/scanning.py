@@ -54,7 +54,7 @@ def scan(
     findings: dict[str, Finding] = {}
     for index, here in found.items():
         place = strings[index]
-        told = across(place.breaks, here, _in_items(place, hidden)) if place.breaks else here
+        told = across(place, here, _in_items(place, hidden)) if place.breaks else here
         for finding in report.findings(place, settled(told, place.text)):
             findings.setdefault(finding.id, finding)
     return [*findings.values(), *_public_names(strings, overlaps, report)]

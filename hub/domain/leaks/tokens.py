@@ -50,6 +50,10 @@ PREFIXED = re.compile(
 """A key with a prefix that says so, of no provider known here: `acme_live_…`."""
 
 
+HEX_AND_RANDOM = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])", re.ASCII)
+"""Keys of Zhipu AI (Z.ai)."""
+
+
 def token_hits(text: str) -> Iterator[Hit]:
     """Time grows with the length of `text` only, whatever is in it."""
     yield from _private_keys(text)
@@ -62,6 +66,9 @@ def token_hits(text: str) -> Iterator[Hit]:
     for match in PREFIXED.finditer(text):
         if looks_random(match["random"]) and not PLACEHOLDER_PARTS.search(match["random"]):
             yield Hit("prefixed_key", *match.span(), match[0])
+    for match in HEX_AND_RANDOM.finditer(text):
+        if looks_random(match[0][33:]):
+            yield Hit("prefixed_key", *match.span(), match[0], "a Z.ai API key")
     yield from _random_values(text)
 
 
@@ -181,6 +188,6 @@ def _random_values(text: str) -> Iterator[Hit]:
 
 def _is_random_value(value: str) -> bool:
     """Digits and both cases, mixed as only drawn strings are; hexadecimal digests have one case."""
-    if sum(map(str.isdigit, value)) < 3 or value.lower() == value or value.upper() == value:
+    if not any(map(str.isdigit, value)) or value.lower() == value or value.upper() == value:
         return False
     return turns(value) >= 0.42 and entropy(value) >= 4.0

@@ -85,6 +85,7 @@ COMMON_WORDS = frozenset(_COMMON.split())
 def weight(word: str) -> int:
     """How much `word` tells: 0 for words of grammar, 1 for common ones, 2 for others, 3 for codes and numbers
     of four digits or more."""
+    word = word.removesuffix("'s")
     if word in FUNCTION_WORDS or len(word) == 1:
         return 0
     digits = sum(map(str.isdigit, word))
