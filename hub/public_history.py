@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from django.http import Http404
 from django.urls import reverse
@@ -17,6 +18,8 @@ from plural_site import formats
 
 clean = formats.clean_text
 SIGNS = ("added", "removed", "changed")
+MOST_PARTS = 100
+"""Values of one change that are listed."""
 
 
 def history_page(place: Place) -> HistoryPage:
@@ -88,7 +91,7 @@ def diff_page(place: Place, old: str, new: str) -> DiffPage:
     before = place.record(old) if old else None
     if before and before[1] is after:
         raise Http404("Both are the same manifest.")
-    changes = diff(published(before[1]).manifest if before else None, published(after).manifest)
+    changes = _changes(before[1] if before else None, after)
     return DiffPage(
         crumbs=(*crumbs_of(place), Crumb("History", history_href(place)), Crumb("Compare")),
         title=clean(place.title),
@@ -104,6 +107,12 @@ def diff_page(place: Place, old: str, new: str) -> DiffPage:
         old_digest=before[1].manifest_digest if before else "",
         new_digest=after.manifest_digest,
     )
+
+
+@lru_cache(maxsize=8)
+def _changes(old: RecordLine | None, new: RecordLine) -> tuple[Change, ...]:
+    """Kept, as manifests never change and comparing large ones takes a second or two."""
+    return tuple(diff(published(old).manifest if old else None, published(new).manifest))
 
 
 def _between(place: Place, old: RecordLine | None, line: ReleaseLine, new: RecordLine) -> Iterator[RecordRow]:
@@ -122,12 +131,13 @@ def _row(change: Change) -> DiffRow:
         reason=clean(change.reason).replace("`", ""),
         parts=tuple(
             DiffPart(clean(part.label).replace("`", ""), clean(part.old or ""), clean(part.new or ""))
-            for part in change.parts
+            for part in change.parts[:MOST_PARTS]
         ),
+        more=max(len(change.parts) - MOST_PARTS, 0),
     )
 
 
-def _summary(changes: list[Change]) -> str:
+def _summary(changes: Sequence[Change]) -> str:
     if not changes:
         return "Nothing differs."
     counts = [(sign, sum(change.sign == sign for change in changes)) for sign in SIGNS]

@@ -292,6 +292,8 @@ class DiffRow:
     what: str
     reason: str
     parts: tuple[DiffPart, ...]
+    more: int
+    """Further values, which the manifests themselves show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +404,9 @@ class CheckGroup:
     ok: int
     failed: int
     rows: tuple[CheckRow, ...]
+    """Those that fail first."""
+    more: int
+    """Further ones, all of which hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from hub.public_read import Place, RecordLine, stored_bytes
 from plural_site import formats
 
 clean = formats.clean_text
+MOST_ROWS = 100
+"""Checks of one result that are listed, unless more of them fail."""
 
 
 def stored_records(publication: int, version: str) -> list[StoredRecord]:
@@ -70,7 +72,9 @@ def _groups(checks: Sequence[Check]) -> Iterator[CheckGroup]:
         by_title.setdefault(title, []).append(check)
     for title, found in by_title.items():
         failed = sum(not check.ok for check in found)
-        yield CheckGroup(title, len(found) - failed, failed, tuple(_row(check, title) for check in found))
+        rows = sorted(found, key=lambda check: check.ok)[: max(MOST_ROWS, failed)]
+        shown = tuple(_row(check, title) for check in rows)
+        yield CheckGroup(title, len(found) - failed, failed, shown, len(found) - len(shown))
 
 
 def _row(check: Check, title: str = "") -> CheckRow:
