@@ -126,23 +126,9 @@ def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun
     # A name of its own for each try, so that taking back one never touches another.
     place = f"{run.pk}/{number:06d}-{secrets.token_hex(8)}"
     name = storages["uploads"].save(place, ContentFile(data))
+    part = UploadPart(run=run, number=number, size=expected, digest=f"sha256:{digest}", name=name)
     try:
-        with transaction.atomic():
-            held = ImportRun.objects.select_for_update(of=("self",)).select_related("project", "actor")
-            run = held.get(pk=run.pk)
-            if run.is_whole:
-                raise IntegrityError("somebody else sent the last part just now")
-            if run.status != Status.UPLOADING:
-                raise DomainError(f"This upload takes no more parts: it is {run.status}.")
-            part = UploadPart(run=run, number=number, size=expected, digest=f"sha256:{digest}", name=name)
-            with transaction.atomic():
-                part.save(force_insert=True)
-            run.received += expected
-            run.beat_at = timezone.now()
-            if run.received == run.size:
-                run.status = Status.QUEUED
-                note_event(run, "import.start")
-            run.save()
+        run = _keep_part(part)
     except IntegrityError:  # it is there already, from a try whose answer was lost
         storages["uploads"].delete(name)
         run.refresh_from_db()
@@ -150,6 +136,25 @@ def add_part(run: ImportRun, number: int, data: bytes, sha256: str) -> ImportRun
     except BaseException:
         storages["uploads"].delete(name)
         raise
+    return run
+
+
+@transaction.atomic
+def _keep_part(part: UploadPart) -> ImportRun:
+    """Raises IntegrityError where it is there already, DomainError where the upload takes no more."""
+    held = ImportRun.objects.select_for_update(of=("self",)).select_related("project", "actor")
+    run = held.get(pk=part.run_id)
+    if run.is_whole:
+        raise IntegrityError("somebody else sent the last part just now")
+    if run.status != Status.UPLOADING:
+        raise DomainError(f"This upload takes no more parts: it is {run.status}.")
+    part.save(force_insert=True)
+    run.received += part.size
+    run.beat_at = timezone.now()
+    if run.received == run.size:
+        run.status = Status.QUEUED
+        note_event(run, "import.start")
+    run.save()
     return run
 
 
