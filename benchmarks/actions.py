@@ -8,16 +8,19 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
+from django.db import transaction
 from django.db.models import Q
 
 from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
 from benchmarks.domain.identity import canonical_jcs, rules_hash
+from benchmarks.domain.releasing import VERSION, Candidate, Texts, check_release
 from benchmarks.domain.tracks import check_release_rules
 from benchmarks.domain.types import Definition, DomainError
 from benchmarks.models import (
     Category,
     Configuration,
     Dependency,
+    Kind,
     Release,
     Resource,
     Revision,
@@ -25,9 +28,8 @@ from benchmarks.models import (
     TaskPin,
     Track,
 )
+from plural_site.accounts.actions import Actor, record
 from plural_site.accounts.models import Project, User
-
-VERSION = re.compile(r"^(?![0-9]+\Z)[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}\Z")
 
 
 def slug_of(name: str, fallback: str) -> str:
@@ -306,3 +308,42 @@ def follow_jobs(revisions: Mapping[Revision, str], *, started_at: datetime) -> N
     Resource.objects.bulk_update(moved, ["current"], batch_size=200)
     Resource.objects.bulk_update(renamed, ["name"], batch_size=200)
     Resource.objects.filter(pk__in=confirmed).update(current_since=started_at)
+
+
+@transaction.atomic
+def release_revision(*, actor: Actor, revision: Revision, version: str) -> Release:
+    """Gives a revision a version, for ever. The caller has checked Need.WRITE.
+
+    The version that it has already is given back. Which revision is current stays as it is. Raises
+    ReleaseRefusedError with every reason.
+    """
+    project = revision.resource.project
+    lock_project(project)
+    found = Revision.objects.with_release().select_related("resource").get(pk=revision.pk)
+    check_release(candidate_of(found), version)
+    if found.version:
+        return found.release
+    release = Release.objects.create(revision=found, resource=found.resource, version=version)
+    record(
+        actor,
+        "revision.release",
+        found,
+        project=project,
+        digest=found.content_hash,
+        kind=found.resource.kind,
+        slug=found.resource.slug,
+        number=found.number,
+        version=version,
+    )
+    return release
+
+
+def candidate_of(revision: Revision) -> Candidate:
+    """What releasing looks at. Needs the revision's resource and release; one query."""
+    resource = revision.resource
+    rows = resource.releases.values_list("version", "revision__number")
+    texts = None
+    if resource.kind == Kind.BENCHMARK:
+        rules = revision.rules
+        texts = Texts(resource.readme, rules.purpose, rules.scoring.description)
+    return Candidate(number=revision.number, version=revision.version, taken=dict(rows), texts=texts)

@@ -2,6 +2,11 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
+WORDS = {
+    "revision.release": "released revision {number} of the {kind} {slug} as {version}",
+}
+"""How the audit log tells what is done to revisions."""
+
 
 class BenchmarksConfig(AppConfig):
     name = "benchmarks"
@@ -9,6 +14,8 @@ class BenchmarksConfig(AppConfig):
 
     def ready(self) -> None:
         from benchmarks.removal import BenchmarksRemoval  # noqa: PLC0415 - models load after this module
+        from plural_site.accounts.audit_words import add_words  # noqa: PLC0415
         from plural_site.accounts.removal import register  # noqa: PLC0415
 
         register(BenchmarksRemoval)
+        add_words(WORDS)
