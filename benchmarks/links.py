@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
+from django.urls import reverse
+
 from benchmarks.models import Revision
 from plural_site.accounts.models import Project
 
@@ -17,6 +19,17 @@ def board_href(project: Project, revision: Revision, **query: str) -> str:
     selector = revision.version or str(revision.number)
     path = f"/projects/{project.slug}/benchmarks/{revision.resource.slug}@{quote(selector, safe='.+_-')}"
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def benchmark_href(project: Project, slug: str, **query: str) -> str:
+    """A Benchmark's own page. `query` may hold `revision`."""
+    path = reverse("benchmarks:benchmark", args=[project.slug, slug])
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def release_href(project: Project, slug: str, number: int) -> str:
+    """Where a revision gets its version."""
+    return reverse("benchmarks:release", args=[project.slug, slug, number])
 
 
 def task_href(project: Project, revision: Revision, position: int, **query: str) -> str:

@@ -39,6 +39,8 @@ class RevisionRow:
     note: str
     """E.g. "claims 1.0.0, which is revision 2"; '' where there is nothing to say."""
     created: str
+    release_href: str
+    """Where it gets a version; '' where it has one and for who may not give one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,8 @@ class BenchmarkPage:
     content_hash: str
     board_href: str
     search_href: str
+    release_href: str
+    """As that of a `RevisionRow`."""
     description: str
     purpose: str
     success: str
@@ -109,3 +113,30 @@ class BenchmarkPage:
     track_example: str
     """YAML to add where the release has no track, '' otherwise."""
     revisions: tuple[RevisionRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A version that is free, and when it fits."""
+
+    version: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePage:
+    crumbs: tuple[Crumb, ...]
+    title: str
+    name: str
+    number: int
+    version: str
+    """That it has already; '' otherwise."""
+    content_hash: str
+    facts: tuple[tuple[str, Figure], ...]
+    missing: tuple[str, ...]
+    """What releasing needs and isn't there."""
+    suggestions: tuple[Suggestion, ...]
+    preselected: str
+    taken: tuple[tuple[str, int], ...]
+    """(version, number of its revision), the latest revision first."""
+    back_href: str

@@ -13,7 +13,7 @@ from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
 from benchmarks.domain.difficulty import SCALE, difficulty
 from benchmarks.domain.tracks import check_limits, describe_scoring, describe_track
 from benchmarks.domain.types import Track
-from benchmarks.links import board_href, search_href, task_href
+from benchmarks.links import benchmark_href, board_href, release_href, search_href, task_href
 from benchmarks.models import Kind, Resource, Revision, TaskPin
 from benchmarks.pages import (
     BenchmarkPage,
@@ -47,7 +47,17 @@ def find_revision(resource: Resource, selector: str) -> Revision:
     return found
 
 
-def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
+def benchmark_crumbs(project: Project, resource: Resource, *more: Crumb) -> tuple[Crumb, ...]:
+    """The way to a Benchmark's page, which is a link where there is `more`."""
+    href = benchmark_href(project, resource.slug) if more else ""
+    return (
+        Crumb(project.name, reverse("jobs:project", args=[project.slug])),
+        Crumb(formats.clean_text(resource.name), href),
+        *more,
+    )
+
+
+def benchmark_page(project: Project, slug: str, selector: str, *, can_write: bool) -> BenchmarkPage:
     """The Benchmark as its revision `selector` declares it, the current one for ''. Raises Http404."""
     resource = find_benchmark(project, slug)
     revision = find_revision(resource, selector)
@@ -55,10 +65,7 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
     rules = rules_from_content(content)
     pins = list(revision.pins.prefetch_related("categories").select_related("task_revision"))
     return BenchmarkPage(
-        crumbs=(
-            Crumb(project.name, reverse("jobs:project", args=[project.slug])),
-            Crumb(formats.clean_text(resource.name)),
-        ),
+        crumbs=benchmark_crumbs(project, resource),
         name=formats.clean_text(resource.name),
         slug=resource.slug,
         version=revision.version,
@@ -66,6 +73,7 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
         content_hash=revision.content_hash,
         board_href=board_href(project, revision),
         search_href=search_href(project, revision),
+        release_href=_release_href(project, revision) if can_write else "",
         description=formats.clean_text(rules.description),
         purpose=formats.clean_text(rules.purpose),
         success=formats.clean_text(rules.success),
@@ -87,7 +95,7 @@ def benchmark_page(project: Project, slug: str, selector: str) -> BenchmarkPage:
         ),
         tracks=tuple(_tracks(project, revision, rules, pins)),
         track_example="" if rules.tracks else TRACK_EXAMPLE,
-        revisions=tuple(_revisions(project, resource)),
+        revisions=tuple(_revisions(project, resource, can_write=can_write)),
     )
 
 
@@ -191,7 +199,11 @@ def _broken(track: Track, pins: list[TaskPin], limits: dict[str, dict[str, Any]]
     return problems
 
 
-def _revisions(project: Project, resource: Resource) -> list[RevisionRow]:
+def _release_href(project: Project, revision: Revision) -> str:
+    return "" if revision.version else release_href(project, revision.resource.slug, revision.number)
+
+
+def _revisions(project: Project, resource: Resource, *, can_write: bool) -> list[RevisionRow]:
     found = list(resource.revisions.with_release().order_by("-number"))
     counts = {name: _counts(resource, name) for name in ("jobs", "pins", "tracks")}
     numbers = {revision.version: revision.number for revision in found if revision.version}
@@ -219,6 +231,7 @@ def _revisions(project: Project, resource: Resource) -> list[RevisionRow]:
                 jobs=Figure(formats.count(counts["jobs"].get(revision.pk, 0)), href=jobs_href),
                 note=note,
                 created=formats.date_text(revision.created_at),
+                release_href=_release_href(project, revision) if can_write else "",
             )
         )
     return rows

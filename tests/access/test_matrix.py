@@ -113,6 +113,9 @@ MATRIX = {
     "theme": address("/theme", dict.fromkeys(PEOPLE, NO_METHOD), dict.fromkeys(PEOPLE, SIGN_IN)),
     "projects/<slug:project>": address(f"/{IN_PROJECT}", MEMBERS),
     "projects/<slug:project>/benchmarks/<slug:slug>": address(f"/{IN_PROJECT}/benchmarks/{{slug}}", MEMBERS),
+    "projects/<slug:project>/benchmarks/<slug:slug>/revisions/<int:number>/release": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/revisions/1/release", WRITERS, for_writers(UNPROCESSABLE)
+    ),
     "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}", MEMBERS
     ),
