@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.domain.json_diff import Value, diff
 from jobs.domain.room import Room
-from jobs.domain.state_diff import Value, diff
 from jobs.stored_files import StoredFiles
 from jobs.trajectory_pages import StateChange, StatesPart
 from jobs.trajectory_steps import clean

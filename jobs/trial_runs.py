@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.domain.json_diff import Change, JsonDiff, Value, diff
 from benchmarks.pages import Figure
 from jobs.domain import phases as phases_of
 from jobs.domain.json_tree import tree
 from jobs.domain.model_calls import MAX_LISTED, Call, ModelUse, model_calls
 from jobs.domain.phases import Lane, Timeline, timeline
 from jobs.domain.room import Room
-from jobs.domain.state_diff import Change, StateDiff, Value, diff
 from jobs.models import Execution, Trial
 from jobs.stored_files import StoredFiles, removed_words
 from jobs.trial_config import mapping
@@ -102,7 +102,7 @@ def _app(name: str, app: Mapping[str, Any], room: Room) -> AppState:
     )
 
 
-def _changes_in_words(found: StateDiff, shown: int) -> str:
+def _changes_in_words(found: JsonDiff, shown: int) -> str:
     if not found.total:
         return "Nothing in it changed."
     word = "change" if found.total == 1 else "changes"

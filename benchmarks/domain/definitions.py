@@ -184,6 +184,19 @@ def benchmark_definition(benchmark: JsonObject, task_hashes: Sequence[str]) -> D
     )
 
 
+def task_with_parts(content: JsonObject, environment_hash: str, verifier_hashes: Sequence[str]) -> Definition:
+    """A Task of this hashed content, but with another Environment and other Verifiers. It has no labels."""
+    changed = {**content, "environment": environment_hash, "verifiers": list(verifier_hashes)}
+    dependencies = (environment_hash, *verifier_hashes)
+    return _definition("task", changed, name="", version="", dependencies=dependencies)
+
+
+def benchmark_with_tasks(content: JsonObject, task_hashes: Sequence[str]) -> Definition:
+    """A Benchmark of this hashed content, but with these Tasks in order. It has no labels."""
+    changed = {**content, "tasks": list(task_hashes)}
+    return _definition("benchmark", changed, name="", version="", dependencies=tuple(task_hashes))
+
+
 def rules_from_content(content: JsonObject) -> BenchmarkRules:
     """The rules in a Benchmark's hashed content, which leaves out what is at its default.
 

@@ -1,4 +1,4 @@
-"""What changed between two states, said so that a person can read it."""
+"""What changed between two JSON values, said so that a person can read it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.domain.state_diff import MAX_VALUE, diff, same
+from benchmarks.domain.json_diff import MAX_VALUE, diff, same
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3),
@@ -141,3 +141,18 @@ def test_deep_and_wide_states_take_no_time() -> None:
     wide = [{f"{n}_id": n for n in range(2000)}] + [{} for _ in range(50_000)]
     assert diff(wide, wide[:-1]).total == 1
     assert time.monotonic() - started < 3
+
+
+def test_texts_of_several_lines_are_compared_by_line_where_that_is_asked_for() -> None:
+    old, new = {"a": "one\ntwo\n", "b": "x"}, {"a": "one\n2\n", "b": "y"}
+    text, word = diff(old, new, lines=True).changes
+    assert text.lines is not None
+    assert [(line.kind, line.text) for line in text.lines.lines] == [
+        ("kept", "one"),
+        ("removed", "two"),
+        ("added", "2"),
+    ]
+    assert word.lines is None
+    assert [change.lines for change in diff(old, new).changes] == [None, None]
+    (ends,) = diff("a\r\nb", "a\nb", lines=True).changes
+    assert (ends.lines, ends.kind) == (None, "changed")

@@ -1,4 +1,4 @@
-"""What changed between two states of an App: paths with their old and new values. Pure.
+"""What changed between two JSON values: paths with their old and new values. Pure.
 
 Lists of objects are matched by an id or name that all of them carry, other lists by what they begin and end
 with alike. `1` and `1.0` are one number; `true` and `1` are not.
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from os.path import commonprefix
 from typing import Any, Literal
+
+from benchmarks.domain.line_diff import LineDiff, line_diff
 
 MAX_CHANGES = 100
 MAX_VALUE = 400
@@ -42,24 +44,26 @@ class Value:
 @dataclass(frozen=True, slots=True)
 class Change:
     path: str
-    """E.g. `tickets[id=B-101].status`; '' for the whole state."""
+    """E.g. `tickets[id=B-101].status`; '' for the whole value."""
     kind: Kind
     old: Value | None
     new: Value | None
+    lines: LineDiff | None = None
+    """Of texts of several lines, where it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class StateDiff:
+class JsonDiff:
     changes: tuple[Change, ...]
-    """The first of them, in the order of the states."""
+    """The first of them, in the order of the values."""
     total: int
 
 
-def diff(old: Any, new: Any, *, most: int = MAX_CHANGES) -> StateDiff:
-    """From `old` to `new`, both as parsed from JSON and of bounded depth."""
-    walk = _Walk(most)
+def diff(old: Any, new: Any, *, most: int = MAX_CHANGES, lines: bool = False) -> JsonDiff:
+    """From `old` to `new`, both as parsed from JSON and of bounded depth; `lines` compares texts by line."""
+    walk = _Walk(most, by_line=lines)
     walk.compare("", old, new, MAX_DEPTH)
-    return StateDiff(tuple(walk.changes), walk.total)
+    return JsonDiff(tuple(walk.changes), walk.total)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -76,8 +80,8 @@ def same(one: Any, other: Any) -> bool:
 
 
 class _Walk:
-    def __init__(self, most: int) -> None:
-        self.most, self.total = most, 0
+    def __init__(self, most: int, *, by_line: bool) -> None:
+        self.most, self.total, self.by_line = most, 0, by_line
         self.changes: list[Change] = []
 
     def compare(self, path: str, old: Any, new: Any, depth: int) -> None:
@@ -139,16 +143,20 @@ class _Walk:
         self.total += 1
         if len(self.changes) >= self.most:
             return
-        skipped = 0
+        skipped, lines = 0, None
         if kind == "changed" and isinstance(old, str) and isinstance(new, str):
             alike = len(commonprefix([old, new]))
             skipped = alike - BEFORE_DIFFERENCE if alike > COMMON_START else 0
+            if self.by_line and "\n" in old + new:
+                found = line_diff(old, new)
+                lines = found if found.lines else None  # they may differ in how lines end only
         self.changes.append(
             Change(
                 path,
                 kind,
                 None if kind == "added" else _value(old, skipped),
                 None if kind == "removed" else _value(new, skipped),
+                lines,
             )
         )
 
