@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
@@ -308,6 +308,14 @@ def follow_jobs(revisions: Mapping[Revision, str], *, started_at: datetime) -> N
     Resource.objects.bulk_update(moved, ["current"], batch_size=200)
     Resource.objects.bulk_update(renamed, ["name"], batch_size=200)
     Resource.objects.filter(pk__in=confirmed).update(current_since=started_at)
+
+
+def choose_current(revisions: Iterable[Revision]) -> None:
+    """Makes each the current one of its resource, as a push or a person does: no import moves it then."""
+    rows = [
+        Resource(pk=revision.resource_id, current=revision, current_is_chosen=True) for revision in revisions
+    ]
+    Resource.objects.bulk_update(rows, ["current", "current_is_chosen"], batch_size=200)
 
 
 @transaction.atomic

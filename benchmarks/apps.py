@@ -4,6 +4,7 @@ from django.apps import AppConfig
 
 WORDS = {
     "revision.release": "released revision {number} of the {kind} {slug} as {version}",
+    "benchmark.update": "saved revision {number} of the Benchmark {slug}, with newer revisions of {taken}",
 }
 """How the audit log tells what is done to revisions."""
 

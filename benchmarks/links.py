@@ -32,6 +32,11 @@ def release_href(project: Project, slug: str, number: int) -> str:
     return reverse("benchmarks:release", args=[project.slug, slug, number])
 
 
+def updates_href(project: Project, slug: str) -> str:
+    """What of that which a Benchmark pins has newer revisions."""
+    return reverse("benchmarks:updates", args=[project.slug, slug])
+
+
 def task_href(project: Project, revision: Revision, position: int, **query: str) -> str:
     """A Task in a release. `position` counts from 1 (a pin's own position counts from 0).
 

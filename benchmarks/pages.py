@@ -97,6 +97,10 @@ class BenchmarkPage:
     search_href: str
     release_href: str
     """As that of a `RevisionRow`."""
+    updates: Figure | None
+    """What the current revision pins and is newer in the project, with the way there."""
+    current_label: str
+    """The current revision, e.g. "1.1.0" or "revision 3"."""
     description: str
     purpose: str
     success: str

@@ -25,6 +25,7 @@ from benchmarks.pages import (
     TrackWords,
 )
 from benchmarks.track_example import TRACK_EXAMPLE
+from benchmarks.update_note import updates_note
 from plural_site import formats, markdown
 from plural_site.accounts.models import Project
 
@@ -64,6 +65,7 @@ def benchmark_page(project: Project, slug: str, selector: str, *, can_write: boo
     content = revision.content
     rules = rules_from_content(content)
     pins = list(revision.pins.prefetch_related("categories").select_related("task_revision"))
+    revisions = tuple(_revisions(project, resource, can_write=can_write))
     return BenchmarkPage(
         crumbs=benchmark_crumbs(project, resource),
         name=formats.clean_text(resource.name),
@@ -74,6 +76,10 @@ def benchmark_page(project: Project, slug: str, selector: str, *, can_write: boo
         board_href=board_href(project, revision),
         search_href=search_href(project, revision),
         release_href=_release_href(project, revision) if can_write else "",
+        updates=updates_note(project, resource),
+        current_label=next(
+            (row.version or f"revision {row.number}" for row in revisions if row.is_current), ""
+        ),
         description=formats.clean_text(rules.description),
         purpose=formats.clean_text(rules.purpose),
         success=formats.clean_text(rules.success),
@@ -95,7 +101,7 @@ def benchmark_page(project: Project, slug: str, selector: str, *, can_write: boo
         ),
         tracks=tuple(_tracks(project, revision, rules, pins)),
         track_example="" if rules.tracks else TRACK_EXAMPLE,
-        revisions=tuple(_revisions(project, resource, can_write=can_write)),
+        revisions=revisions,
     )
 
 

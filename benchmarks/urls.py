@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from benchmarks import views
+from benchmarks import views, views_updates
 
 app_name = "benchmarks"
 urlpatterns = [
@@ -11,5 +11,15 @@ urlpatterns = [
         "projects/<slug:project>/benchmarks/<slug:slug>/revisions/<int:number>/release",
         views.release,
         name="release",
+    ),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>/updates",
+        views_updates.updates,
+        name="updates",
+    ),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>/updates/save",
+        views_updates.save,
+        name="updates-save",
     ),
 ]

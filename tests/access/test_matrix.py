@@ -116,6 +116,14 @@ MATRIX = {
     "projects/<slug:project>/benchmarks/<slug:slug>/revisions/<int:number>/release": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}/revisions/1/release", WRITERS, for_writers(UNPROCESSABLE)
     ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/updates": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/updates", MEMBERS
+    ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/updates/save": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/updates/save",
+        for_writers(SIGN_IN),  # nothing is newer
+        for_writers(UNPROCESSABLE),
+    ),
     "projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}@{{selector}}", MEMBERS
     ),

@@ -56,7 +56,9 @@ def record(project: Project, store: Path, version: str, *, jobs: int, agents: in
 PAGES = {
     "/": SESSION + 1,
     "/projects/triage": SESSION + PROJECT + 3 + 3,
-    "/projects/triage/benchmarks/demo-bench": SESSION + PROJECT + SELECTED + 9,
+    "/projects/triage/benchmarks/demo-bench": SESSION + PROJECT + SELECTED + 9 + 3,
+    "/projects/triage/benchmarks/demo-bench/revisions/1/release": SESSION + PROJECT + SELECTED + 4,
+    "/projects/triage/benchmarks/demo-bench/updates": SESSION + PROJECT + SELECTED + 3,
     "/projects/triage/benchmarks/demo-bench@1.0.0/tasks/1": SESSION + PROJECT + SELECTED + 3 + 2 + 6,
     "/projects/triage/agents": SESSION + PROJECT + 4,
     "/projects/triage/agents/{agent}": SESSION + PROJECT + 15,
@@ -208,6 +210,8 @@ def test_templates_render_without_queries(
         "jobs/trial.html",
         "jobs/receipt.html",
         "benchmarks/benchmark.html",
+        "benchmarks/release.html",
+        "benchmarks/updates.html",
         "accounts/home.html",
         "errors/404.html",
     }
