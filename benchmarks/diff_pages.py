@@ -10,7 +10,6 @@ class LineRow:
     """`kind` is "kept", "removed", "added" or "skipped"; numbers are '' where the line isn't in that text."""
 
     kind: str
-    mark: str
     old: str
     new: str
     text: str
@@ -36,6 +35,16 @@ class FieldsPart:
     rows: tuple[FieldRow, ...]
     note: str
     """'' where every change is in `rows`."""
+
+    @property
+    def values(self) -> tuple[FieldRow, ...]:
+        """Those that are told by their values before and after."""
+        return tuple(row for row in self.rows if not row.lines)
+
+    @property
+    def texts(self) -> tuple[FieldRow, ...]:
+        """Those that are told by line."""
+        return tuple(row for row in self.rows if row.lines)
 
 
 @dataclass(frozen=True, slots=True)

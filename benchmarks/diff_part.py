@@ -42,7 +42,6 @@ from plural_site.accounts.models import Project
 TASKS_A_PAGE = 20
 PARTS_SHOWN = 20
 NAMES_SHOWN = 200
-MARKS = {"kept": " ", "removed": "-", "added": "+", "skipped": "…"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +217,6 @@ def _lines(found: LineDiff) -> tuple[tuple[LineRow, ...], str]:
     rows = tuple(
         LineRow(
             line.kind,
-            MARKS[line.kind],
             "" if line.old is None else str(line.old),
             "" if line.new is None else str(line.new),
             formats.clean_text(line.text),

@@ -37,6 +37,12 @@ def updates_href(project: Project, slug: str) -> str:
     return reverse("benchmarks:updates", args=[project.slug, slug])
 
 
+def compare_releases_href(project: Project, slug: str, **query: str) -> str:
+    """What changed between two revisions. `query` may hold `from` and `to`."""
+    path = reverse("jobs:compare-releases", args=[project.slug, slug])
+    return f"{path}?{urlencode(query)}" if query else path
+
+
 def task_href(project: Project, revision: Revision, position: int, **query: str) -> str:
     """A Task in a release. `position` counts from 1 (a pin's own position counts from 0).
 

@@ -41,6 +41,8 @@ class RevisionRow:
     created: str
     release_href: str
     """Where it gets a version; '' where it has one and for who may not give one."""
+    compare: Figure | None
+    """With the current revision, or that with the one before it; None for one alone."""
 
 
 @dataclass(frozen=True, slots=True)

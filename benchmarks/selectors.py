@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Avg, Count, F
@@ -13,7 +14,15 @@ from benchmarks.domain.definitions import BenchmarkRules, rules_from_content
 from benchmarks.domain.difficulty import SCALE, difficulty
 from benchmarks.domain.tracks import check_limits, describe_scoring, describe_track
 from benchmarks.domain.types import Track
-from benchmarks.links import benchmark_href, board_href, release_href, search_href, task_href
+from benchmarks.links import (
+    benchmark_href,
+    board_href,
+    compare_releases_href,
+    release_href,
+    revision_label,
+    search_href,
+    task_href,
+)
 from benchmarks.models import Kind, Resource, Revision, TaskPin
 from benchmarks.pages import (
     BenchmarkPage,
@@ -238,9 +247,25 @@ def _revisions(project: Project, resource: Resource, *, can_write: bool) -> list
                 note=note,
                 created=formats.date_text(revision.created_at),
                 release_href=_release_href(project, revision) if can_write else "",
+                compare=_compared(project, resource, revision, found),
             )
         )
     return rows
+
+
+def _compared(
+    project: Project, resource: Resource, revision: Revision, every: Sequence[Revision]
+) -> Figure | None:
+    """A comparison of a revision with the current one; of that, with the one before it."""
+    current = next((other for other in every if other.pk == resource.current_id), every[0])
+    earlier = next((other for other in every if other.number < revision.number), None)
+    other = current if revision.pk != current.pk else earlier
+    if other is None:
+        return None
+    old, new = sorted((revision, other), key=lambda each: each.number)
+    numbers = {"from": str(old.number), "to": str(new.number)}
+    href = compare_releases_href(project, resource.slug, **numbers)
+    return Figure(f"with {revision_label(other)}", href=href)
 
 
 def _counts(resource: Resource, related: str) -> dict[int, int]:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from benchmarks.board.parts import Choice, Option, TrackTab
 from benchmarks.board.table import board_table, measured_words, score_words, shows_ranges, who_words
 from benchmarks.domain.tracks import describe_track
-from benchmarks.links import board_href, revision_label
+from benchmarks.links import board_href, compare_releases_href, revision_label
 from benchmarks.pages import Crumb, Figure
 from benchmarks.track_example import TRACK_EXAMPLE
 from jobs.board import Board, uncounted_jobs
@@ -54,6 +54,7 @@ class _Page:
                 Choice(revision_label(other), board_href(board.project, other), other.pk == revision.pk)
                 for other in selection.revisions
             ),
+            compare_releases_href=self._compare_releases_href(),
             table=board_table(board, board.shown, RowBuilder(board).row, marks, self._jobs()),
             is_untracked=selection.track is None,
             track_rules=formats.clean_texts(describe_track(selection.track)) if selection.track else (),
@@ -68,6 +69,15 @@ class _Page:
             set_aside=self._set_aside(),
             uncounted=uncounted_jobs(board),
         )
+
+    def _compare_releases_href(self) -> str:
+        """With the newest revision; that, with the one before it. '' where there is one alone."""
+        board, numbers = self.board, [revision.number for revision in self.selection.revisions]
+        if len(numbers) < 2:
+            return ""
+        own, newest = board.revision.number, numbers[0]
+        query = {"to": str(own)} if own == newest else {"from": str(own), "to": str(newest)}
+        return compare_releases_href(board.project, board.revision.resource.slug, **query)
 
     def _set_aside(self) -> Figure | None:
         """How many Jobs of this board a person keeps out of it, and where they are listed."""

@@ -18,7 +18,8 @@ from jobs.board import Board
 from jobs.board_rows import RowBuilder
 from jobs.compare_links import MOST_COMPARED, compare_href, entry_key, grid_href, whole_number
 from jobs.compare_pages import ComparePage, Pair
-from jobs.compare_pairs import PairBuilder, scale_of
+from jobs.compare_pairs import PairBuilder
+from jobs.difference_texts import scale_of
 from jobs.entries import Entry
 from jobs.neighbours import neighbour_marks
 from jobs.task_scores import task_figures
@@ -155,9 +156,10 @@ class _Page:
         pairs, alone = [], len(compared) == 1
         marks = neighbour_marks(self.board).by_entry.get(entry_key(entries[0]), {}) if entries else {}
         shown = slice((page - 1) * PER_PAGE, page * PER_PAGE) if alone else slice(LISTED)
-        for b, comparison, p in zip(entries[1:], compared, _adjusted(compared), strict=True):
+        for b, comparison, p in zip(entries[1:], compared, adjusted_ps(compared), strict=True):
             a = entries[0]
             builder = PairBuilder(
+                scoring=self.board.scoring,
                 board=self.board,
                 a=a,
                 b=b,
@@ -205,7 +207,7 @@ class _Page:
         return compare_href(self.board, a, others, page)
 
 
-def _adjusted(compared: Sequence[Comparison]) -> list[float | None]:
+def adjusted_ps(compared: Sequence[Comparison]) -> list[float | None]:
     """Of each comparison that has a test, p by Holm's method; None where there is but one comparison."""
     if len(compared) == 1:
         return [None]

@@ -22,6 +22,8 @@ class BoardPage:
     """What the score is and how its interval is made."""
     tabs: tuple[TrackTab, ...]
     releases: tuple[Choice, ...]
+    compare_releases_href: str
+    """'' where there is one revision only."""
     table: BoardTable
     is_untracked: bool
     track_rules: tuple[str, ...]

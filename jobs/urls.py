@@ -19,6 +19,11 @@ from jobs import (
 app_name = "jobs"
 urlpatterns = [
     path("projects/<slug:project>", views.project, name="project"),
+    path(
+        "projects/<slug:project>/benchmarks/<slug:slug>/compare-releases",
+        views_compare.releases,
+        name="compare-releases",
+    ),
     path("projects/<slug:project>/benchmarks/<slug:slug>@<str:selector>", views.board, name="board"),
     re_path(
         r"^projects/(?P<project>[-a-z0-9]+)/benchmarks/(?P<slug>[-a-z0-9]+)@(?P<selector>[^/]+)"

@@ -1,4 +1,4 @@
-"""Pages that set the entries of a board beside each other."""
+"""Pages that set the entries of a board, or two releases, beside each other."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from benchmarks.selectors import find_benchmark, find_revision
 from jobs.board import load_board
 from jobs.compare import CompareQuery, compare_page
 from jobs.grid import GridQuery, grid_page
+from jobs.release_compare import ReleasesQuery, compare_releases_page
 from plural_site.accounts.access import Need, SignedInRequest, project_for
 
 
@@ -30,3 +31,10 @@ def grid(request: SignedInRequest, project: str, slug: str, selector: str) -> Ht
     board = load_board(found, revision, BoardState.parse(request.GET))
     page = grid_page(board, GridQuery.parse(request.GET))
     return render(request, "jobs/grid.html", {"project": found, "page": page})
+
+
+@require_safe
+def releases(request: SignedInRequest, project: str, slug: str) -> HttpResponse:
+    found = project_for(request.user, project, Need.READ)
+    page = compare_releases_page(found, find_benchmark(found, slug), ReleasesQuery.parse(request.GET))
+    return render(request, "jobs/compare_releases.html", {"project": found, "page": page})

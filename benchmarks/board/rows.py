@@ -36,22 +36,28 @@ class FigureTexts:
         return formats.score_text(value, self.low, self.high)
 
     def score(self, row: Figures, href: str) -> Figure:
-        if row.score is None:
-            return Figure(formats.DASH, "No Task has a valid attempt", href=href)
-        return Figure(self._text(row.score), str(row.score), href=href)
+        return self.score_of(row.score, href)
 
     def interval(self, row: Figures, href: str) -> IntervalBar:
-        bar = formats.interval_bar(row.score, row.low, row.high, self.low, self.high)
-        if row.score is None:
+        return self.interval_of(row.score, row.low, row.high, row.unavailable_reason, href)
+
+    def score_of(self, score: float | None, href: str) -> Figure:
+        if score is None:
+            return Figure(formats.DASH, "No Task has a valid attempt", href=href)
+        return Figure(self._text(score), str(score), href=href)
+
+    def interval_of(
+        self, score: float | None, low: float | None, high: float | None, unavailable: str, href: str
+    ) -> IntervalBar:
+        bar = formats.interval_bar(score, low, high, self.low, self.high)
+        if score is None:
             return IntervalBar(None, None, None, "no score", "no score", "No Task has a valid attempt.", href)
-        if row.low is None or row.high is None:
-            reason = row.unavailable_reason
-            return IntervalBar(
-                bar.point_x, None, None, f"{self._text(row.score)}, no interval", "no interval", reason, href
-            )
-        text = f"{self._text(row.low)} – {self._text(row.high)}"
-        same = "Every Task scores the same, so the formula gives no width." if row.low == row.high else ""
-        label = f"{self._text(row.score)}, interval {self._text(row.low)} to {self._text(row.high)}"
+        if low is None or high is None:
+            label = f"{self._text(score)}, no interval"
+            return IntervalBar(bar.point_x, None, None, label, "no interval", unavailable, href)
+        text = f"{self._text(low)} – {self._text(high)}"
+        same = "Every Task scores the same, so the formula gives no width." if low == high else ""
+        label = f"{self._text(score)}, interval {self._text(low)} to {self._text(high)}"
         return IntervalBar(bar.point_x, bar.low_x, bar.width, label, text, same, href)
 
     def success(self, row: Figures, href: str) -> Figure:

@@ -259,4 +259,4 @@ def _declared(rules: BenchmarkRules, reordered: Container[str]) -> dict[str, Any
 def _category(category: Category, reordered: Container[str]) -> dict[str, Any]:
     """Its Tasks by name, so that one that went doesn't move the others."""
     order = {"order of tasks": ", ".join(category.tasks)} if category.id in reordered else {}
-    return {**asdict(category), "tasks": dict.fromkeys(sorted(category.tasks), True), **order}
+    return {**asdict(category), "tasks": {name: name for name in sorted(category.tasks)}, **order}

@@ -209,29 +209,37 @@ class _Group:
         return _measure(list(chain.from_iterable(tally.latencies for tally in self.tallies)), self.ran)
 
     def uncertainty(self) -> Uncertainty:
-        """SE² = n/(n-1) · Σ (wᵢ/W)² (xᵢ - score)² over covered Tasks; score ± 1.96·SE, clipped."""
-        n, needed = len(self.covered), self.scoring.min_tasks_for_interval
-        if self.score is None or n < needed:
-            return Uncertainty(
-                sample_size=n,
-                unavailable_reason=f"An interval needs at least {needed} Tasks with a score; there are {n}.",
-            )
-        scale = binary_exponent(task.score or 0.0 for task in self.covered)
-        center = math.ldexp(self.score, -scale)
-        shares = shares_of([task.weight for task in self.covered])
-        terms = (
-            (share * (math.ldexp(task.score or 0.0, -scale) - center)) ** 2
-            for share, task in zip(shares, self.covered, strict=True)
-        )
-        error = math.ldexp(math.sqrt(n / (n - 1) * math.fsum(terms)), scale)
-        low, high = self.scoring.score_range
+        scores = [task.score or 0.0 for task in self.covered]
+        return uncertainty_of(scores, [task.weight for task in self.covered], self.scoring)
+
+
+def uncertainty_of(scores: Sequence[float], weights: Sequence[float], scoring: Scoring) -> Uncertainty:
+    """Of the weighted mean of the scores of n covered Tasks, or why there is none.
+
+    SE² = n/(n-1) · Σ (wᵢ/W)² (xᵢ - score)²; score ± 1.96·SE, clipped to the range.
+    """
+    n, needed = len(scores), scoring.min_tasks_for_interval
+    score = weighted_mean(scores, weights)
+    if score is None or n < needed:
         return Uncertainty(
-            low=max(low, self.score - Z_95 * error),
-            high=min(high, self.score + Z_95 * error),
-            standard_error=error,
             sample_size=n,
-            method=INTERVAL_METHOD,
+            unavailable_reason=f"An interval needs at least {needed} Tasks with a score; there are {n}.",
         )
+    scale = binary_exponent(scores)
+    center = math.ldexp(score, -scale)
+    terms = (
+        (share * (math.ldexp(value, -scale) - center)) ** 2
+        for share, value in zip(shares_of(weights), scores, strict=True)
+    )
+    error = math.ldexp(math.sqrt(n / (n - 1) * math.fsum(terms)), scale)
+    low, high = scoring.score_range
+    return Uncertainty(
+        low=max(low, score - Z_95 * error),
+        high=min(high, score + Z_95 * error),
+        standard_error=error,
+        sample_size=n,
+        method=INTERVAL_METHOD,
+    )
 
 
 def _task_result(

@@ -116,6 +116,9 @@ MATRIX = {
     "projects/<slug:project>/benchmarks/<slug:slug>/revisions/<int:number>/release": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}/revisions/1/release", WRITERS, for_writers(UNPROCESSABLE)
     ),
+    "projects/<slug:project>/benchmarks/<slug:slug>/compare-releases": address(
+        f"/{IN_PROJECT}/benchmarks/{{slug}}/compare-releases", MEMBERS
+    ),
     "projects/<slug:project>/benchmarks/<slug:slug>/updates": address(
         f"/{IN_PROJECT}/benchmarks/{{slug}}/updates", MEMBERS
     ),

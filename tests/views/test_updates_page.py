@@ -105,10 +105,10 @@ def test_what_changes_inside_a_task_is_shown_line_by_line(writer: Client) -> Non
     assert first.parts == ("Environment desk: from revision 1 to 2",)
     (row,) = first.fields.rows
     assert (row.path, row.lines_note) == ("instructions", "1 line removed, 1 line added")
-    assert [(line.mark, line.old, line.new, line.text) for line in row.lines][2:5] == [
-        (" ", "8", "8", "Line 8."),
-        ("-", "9", "", "Line 9."),
-        ("+", "", "9", "Line nine."),
+    assert [(line.kind, line.old, line.new, line.text) for line in row.lines][2:5] == [
+        ("kept", "8", "8", "Line 8."),
+        ("removed", "9", "", "Line 9."),
+        ("added", "", "9", "Line nine."),
     ]
     (part,) = diff.parts
     assert (part.title, part.words, part.tasks) == (
