@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,6 +26,8 @@ from jobs.agent_pages import (
 )
 from jobs.agent_results import RESULTS_A_PAGE, result_rows
 from jobs.agents_list import harness_words, landed, named
+from jobs.command_pages import CommandPart
+from jobs.command_part import command_part
 from jobs.compare_links import whole_number
 from jobs.domain.configurations import differences, instructions_diff, settings
 from jobs.domain.percentiles import DEFINITION
@@ -88,6 +90,7 @@ class _Page:
         name = formats.clean_text(agent.name)
         agents_path = reverse("jobs:agents", args=[project.slug])
         last = number * RESULTS_A_PAGE
+        jobs = self._latest_jobs()
         return AgentPage(
             crumbs=(
                 Crumb(project.name, reverse("jobs:project", args=[project.slug])),
@@ -111,7 +114,8 @@ class _Page:
             results_words=_window(last, entries),
             results_previous=self._results(number - 1) if number > 1 else "",
             results_next=self._results(number + 1) if entries > last else "",
-            jobs=self._jobs(),
+            jobs=tuple(self._job(job) for job in jobs),
+            command=self._command(jobs),
             jobs_href=with_query(reverse("jobs:jobs", args=[project.slug]), {"agent": self.key}),
             jobs_total=_many(agent.jobs, "Job"),
             measures=(
@@ -177,10 +181,17 @@ class _Page:
         )
         return rows, max(len(found) - NAMES_SHOWN, 0)
 
-    def _jobs(self) -> tuple[AgentJobRow, ...]:
+    def _latest_jobs(self) -> list[Job]:
         own = JobAgent.objects.filter(configuration=self.configuration).values("job")
         jobs = Job.objects.visible(self.project).filter(pk__in=own).with_source()
-        return tuple(self._job(job) for job in jobs.order_by("-started_at", "-pk")[:JOBS_SHOWN])
+        return list(jobs.order_by("-started_at", "-pk")[:JOBS_SHOWN])
+
+    def _command(self, jobs: Sequence[Job]) -> CommandPart | None:
+        if not jobs:
+            return None
+        own = [each for each in jobs[0].agents.all() if each.configuration_id == self.configuration.pk]
+        words = f"What it ran in its latest Job, {jobs[0].client_job_id}, once more."
+        return command_part(self.project, jobs[0], own, words=words)
 
     def _job(self, job: Job) -> AgentJobRow:
         agents = [each for each in job.agents.all() if each.configuration_id == self.configuration.pk]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.board.parts import Choice, IntervalBar, TrackTab
 from benchmarks.pages import Crumb, Figure
+from jobs.command_pages import CommandPart
 
 # A Task in a release
 
@@ -244,6 +245,8 @@ class AgentPage:
     results_previous: str
     results_next: str
     jobs: tuple[AgentJobRow, ...]
+    command: CommandPart | None
+    """What runs the latest of its Jobs again, with this Agent."""
     jobs_href: str
     jobs_total: str
     measures: tuple[MeasureRow, ...]

@@ -14,6 +14,8 @@ from benchmarks.board.parts import Fact
 from benchmarks.domain.types import Scoring
 from benchmarks.models import Revision, TaskPin
 from benchmarks.pages import Crumb, Figure
+from jobs.command_pages import CommandPart
+from jobs.command_part import command_part
 from jobs.job_agents import agent_figures
 from jobs.job_figures import Figures, compute, figures_of
 from jobs.job_grid import Window, job_grid
@@ -40,8 +42,13 @@ def find_job(project: Project, job_id: str) -> Job:
     return job
 
 
-def job_page(project: Project, job: Job, query: Mapping[str, str], *, can_write: bool) -> JobPage:
-    """`job` as `find_job` gives it. A fixed number of queries, whatever the number of Trials."""
+def job_page(
+    project: Project, job: Job, query: Mapping[str, str], *, can_write: bool, is_whole: bool = True
+) -> JobPage:
+    """`job` as `find_job` gives it. A fixed number of queries, whatever the number of Trials.
+
+    Not `is_whole`: only what changes while the Job runs.
+    """
     kept = _kept(job)
     scoring = kept[0].scoring if kept else Scoring()
     tasks = kept[0].overall.detail["tasks_total"] if kept else 0
@@ -77,6 +84,7 @@ def job_page(project: Project, job: Job, query: Mapping[str, str], *, can_write:
         notes=tuple(note_words(note) for note in job.notes),
         grid=job_grid(project, job, window, scoring=scoring, pins=pins, kept=filters),
         trials=job_trials(project, job, query, kept, scoring),
+        command=_command(project, job) if is_whole else None,
         pins=_what_ran(project, job, pins, tasks),
     )
 
@@ -286,6 +294,11 @@ def _what_ran(project: Project, job: Job, pins: Mapping[int, TaskPin], tasks: in
         more_parts=len(rows) > PINS_SHOWN,
         spec_hash=job.spec_hash,
     )
+
+
+def _command(project: Project, job: Job) -> CommandPart | None:
+    words = "A new Job with the same source, Agents, attempts and track as this one."
+    return command_part(project, job, list(job.agents.all()), words=words)
 
 
 def _task_pin(project: Project, revision: Revision, pin: TaskPin) -> Pin:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.board.parts import Column, Fact, IntervalBar, Option
 from benchmarks.pages import Crumb, Figure
+from jobs.command_pages import CommandPart
 from jobs.pages import JobRow, TrialRow
 
 
@@ -239,6 +240,8 @@ class JobPage:
     """What the import had to say of this Job."""
     grid: JobGrid | None
     trials: JobTrials
+    command: CommandPart | None
+    """What runs it again; None in the part that changes while it runs, and where nobody knows."""
     pins: JobPins
 
     @property

@@ -21,8 +21,10 @@ from benchmarks.pages import Crumb, Figure
 from jobs import tallies
 from jobs.board import Board, load_board
 from jobs.board_rows import RowBuilder
+from jobs.command_pages import CommandPart
+from jobs.command_part import command_part
 from jobs.entries import Entry
-from jobs.models import Tally
+from jobs.models import Job, Tally
 from jobs.proof_pages import ProofJob, ProofPage, ProofRank, ProofStage, ProofStep, ProofTask, ProofTerm
 from jobs.rows import OUTCOME_WORDS
 from plural_site import formats
@@ -142,9 +144,17 @@ class _Page:
                 Choice(LABELS[name], self._href(name), name == self.figure)
                 for name in (OF_CATEGORY if self.category else OF_WHOLE)
             ),
+            command=self._command(),
             trials_href=self._trials(),
             jobs_href=self.links.jobs,
         )
+
+    def _command(self) -> CommandPart | None:
+        """Of the latest Job. Five queries."""
+        job = Job.objects.with_source().get(pk=self.entry.agents[0].job_id)
+        own = [agent for agent in job.agents.all() if agent.configuration_id == self.entry.configuration.pk]
+        words = f"One more Job of this entry, as its latest one, {job.client_job_id}, was run."
+        return command_part(self.board.project, job, own, words=words)
 
     def _case(self) -> Case:
         board, entry = self.board, self.entry

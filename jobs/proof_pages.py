@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.board.parts import Choice, Fact
 from benchmarks.pages import Crumb, Figure
+from jobs.command_pages import CommandPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,5 +105,7 @@ class ProofPage:
     """The same page with every Task, '' where all are shown."""
     others: tuple[Choice, ...]
     """The entry's other numbers."""
+    command: CommandPart | None
+    """What makes one more Job of the entry."""
     trials_href: str
     jobs_href: str

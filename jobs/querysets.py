@@ -42,6 +42,7 @@ class JobQuerySet(models.QuerySet["Job"]):
             "revision__resource",
             "revision__release",
             "task_revision__resource",
+            "task_revision__release",
             "import_run__actor",
             "set_aside_by",
             "closed_by",

@@ -32,18 +32,21 @@ def jobs(request: SignedInRequest, project: str) -> HttpResponse:
 
 @require_safe
 def job(request: SignedInRequest, project: str, job_id: str) -> HttpResponse:
-    return _job(request, project, job_id, "jobs/job.html")
+    return _job(request, project, job_id, "jobs/job.html", is_whole=True)
 
 
 @require_safe
 def live(request: SignedInRequest, project: str, job_id: str) -> HttpResponse:
     """The part of the Job's page that changes while it runs."""
-    return _job(request, project, job_id, "jobs/_job_news.html")
+    return _job(request, project, job_id, "jobs/_job_news.html", is_whole=False)
 
 
-def _job(request: SignedInRequest, project: str, job_id: str, template: str) -> HttpResponse:
+def _job(
+    request: SignedInRequest, project: str, job_id: str, template: str, *, is_whole: bool
+) -> HttpResponse:
     found = project_for(request.user, project, Need.READ)
-    page = job_page(found, find_job(found, job_id), request.GET.dict(), can_write=can(found, Need.WRITE))
+    shown, can_write = find_job(found, job_id), can(found, Need.WRITE)
+    page = job_page(found, shown, request.GET.dict(), can_write=can_write, is_whole=is_whole)
     return render(request, template, {"project": found, "page": page})
 
 

@@ -62,7 +62,7 @@ PAGES = {
     "/projects/triage/benchmarks/demo-bench/compare-releases?from=1&to=1": SESSION + PROJECT + 1 + 3 + 2,
     "/projects/triage/benchmarks/demo-bench@1.0.0/tasks/1": SESSION + PROJECT + SELECTED + 3 + 2 + 6,
     "/projects/triage/agents": SESSION + PROJECT + 4,
-    "/projects/triage/agents/{agent}": SESSION + PROJECT + 15,
+    "/projects/triage/agents/{agent}": SESSION + PROJECT + 15 + 2,
     "/projects/triage/benchmarks/demo-bench@1.0.0": SESSION + PROJECT + SELECTED + 3 + 2 + 1 + 1,
     "/projects/triage/benchmarks/demo-bench@1.0.0?view=categories": (
         SESSION + PROJECT + SELECTED + 3 + 2 + 1 + 1
@@ -82,17 +82,17 @@ PAGES = {
     ),
     "/projects/triage/benchmarks/demo-bench@1.0.0/chart.json?floor=50": SESSION + PROJECT + SELECTED + 3 + 2,
     "/projects/triage/benchmarks/demo-bench@1.0.0/proof?entry={agent}&figure=rank": (
-        SESSION + PROJECT + SELECTED + 3 + 2 + 4
+        SESSION + PROJECT + SELECTED + 3 + 2 + 4 + 5
     ),
     "/projects/triage/benchmarks/demo-bench@1.0.0/proof?entry={agent}&figure=score&category=some": (
-        SESSION + PROJECT + SELECTED + 3 + 2 + 4
+        SESSION + PROJECT + SELECTED + 3 + 2 + 4 + 5
     ),
     "/projects/triage/jobs": SESSION + PROJECT + 3 + 2,
     "/projects/triage/jobs?benchmark=demo-bench&revision=1": SESSION + PROJECT + SELECTED + 3 + 2,
     "/projects/triage/jobs/{job}/search": SESSION + PROJECT + 3 + 1,
     "/projects/triage/benchmarks/demo-bench@1.0.0/search": SESSION + PROJECT + SELECTED + 3 + 1,
-    "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2,
-    "/projects/triage/jobs/{job}?task=t&sort=-cost": SESSION + PROJECT + 3 + 1 + 2 + 6 + 2,
+    "/projects/triage/jobs/{job}": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2 + 2,
+    "/projects/triage/jobs/{job}?task=t&sort=-cost": SESSION + PROJECT + 3 + 1 + 2 + 6 + 2 + 2,
     "/projects/triage/jobs/{job}/live": SESSION + PROJECT + 3 + 1 + 2 + 4 + 2,
     "/projects/triage/jobs/{job}/set-aside": SESSION + PROJECT + 3,
     "/projects/triage/imports": SESSION + PROJECT + 1,
