@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import Http404
 
 from benchmarks.actions import candidate_of
-from benchmarks.domain.releasing import Candidate, missing, suggest_version, version_problem
+from benchmarks.domain.releasing import (
+    Candidate,
+    latest_version,
+    missing,
+    suggest_version,
+    version_problem,
+)
+from benchmarks.domain.revision_diff import match_tasks, scores_may_differ
 from benchmarks.links import benchmark_href
 from benchmarks.models import Revision
 from benchmarks.pages import Crumb, Figure, ReleasePage, Suggestion
+from benchmarks.pinned import pinned_tasks
 from benchmarks.selectors import benchmark_crumbs, find_benchmark
 from plural_site import formats
 from plural_site.accounts.models import Project
@@ -25,7 +35,7 @@ def find_numbered(project: Project, slug: str, number: int) -> Revision:
 
 
 def release_page(project: Project, revision: Revision) -> ReleasePage:
-    """`revision` as `find_numbered` gives it. Four queries."""
+    """`revision` as `find_numbered` gives it. Seven queries."""
     candidate = candidate_of(revision)
     resource, name = revision.resource, formats.clean_text(revision.resource.name)
     back_href = benchmark_href(project, resource.slug, revision=str(revision.number))
@@ -34,7 +44,7 @@ def release_page(project: Project, revision: Revision) -> ReleasePage:
         "Tracks": revision.tracks.count(),
         "Jobs that ran it": revision.jobs.filter(state="ready").count(),
     }
-    suggestions = _suggestions(candidate, revision.claimed_version)
+    suggestions = () if revision.version else _suggestions(candidate, revision)
     return ReleasePage(
         crumbs=benchmark_crumbs(project, resource, Crumb("Give a version")),
         title=f"Give revision {revision.number} a version",
@@ -51,14 +61,30 @@ def release_page(project: Project, revision: Revision) -> ReleasePage:
     )
 
 
-def _suggestions(candidate: Candidate, claimed: str) -> tuple[Suggestion, ...]:
-    """The version that came with the content first, then the next ones; only what is free."""
+def _suggestions(candidate: Candidate, revision: Revision) -> tuple[Suggestion, ...]:
+    """The version that came with the content, then the one that fits what changed, then the other one."""
     found: dict[str, str] = {}
-    if claimed and claimed not in candidate.taken and not version_problem(claimed):
+    claimed, taken = revision.claimed_version, candidate.taken
+    if claimed and claimed not in taken and not version_problem(claimed):
         found[claimed] = "the version that came with this content"
-    if candidate.taken:
-        found.setdefault(suggest_version(candidate.taken), "where Tasks, scoring or tracks are other ones")
-        found.setdefault(suggest_version(candidate.taken, is_patch=True), "where only texts are other ones")
-    else:
-        found.setdefault(suggest_version(candidate.taken), "the first release")
+    latest = latest_version(taken)
+    if not latest:
+        found.setdefault(suggest_version(taken), "MAJOR.MINOR.PATCH, the first of its kind")
+        return _suggested(found)
+    only_texts = not _scores_may_differ(revision, taken[latest])
+    what = "only texts" if only_texts else "Tasks, scoring or tracks"
+    found.setdefault(suggest_version(taken, is_patch=only_texts), f"{what} are other ones than in {latest}")
+    size = "larger" if only_texts else "smaller"
+    found.setdefault(suggest_version(taken, is_patch=not only_texts), f"the next one for a {size} change")
+    return _suggested(found)
+
+
+def _suggested(found: Mapping[str, str]) -> tuple[Suggestion, ...]:
     return tuple(Suggestion(version, why) for version, why in found.items() if version)
+
+
+def _scores_may_differ(revision: Revision, number: int) -> bool:
+    """From those of the revision of this number. Three queries."""
+    other = revision.resource.revisions.get(number=number)
+    changes = match_tasks(pinned_tasks(other), pinned_tasks(revision))
+    return scores_may_differ(changes, other.content, revision.content)

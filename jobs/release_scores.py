@@ -15,7 +15,7 @@ from benchmarks.models import Revision
 from benchmarks.pages import Figure
 from jobs.board import Board, load_board
 from jobs.compare import adjusted_ps
-from jobs.compare_links import entry_key, trials_href
+from jobs.compare_links import MOST_COMPARED, entry_key, trials_href
 from jobs.difference_texts import DifferenceTexts, scale_of
 from jobs.entries import Entry
 from jobs.links import agent_href
@@ -24,7 +24,7 @@ from jobs.task_scores import task_figures
 from plural_site import formats
 from plural_site.accounts.models import Project
 
-AGENTS_A_PAGE = 20
+AGENTS_A_PAGE = MOST_COMPARED
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from benchmarks.domain.types import DomainError
 
 VERSION = re.compile(r"^(?![0-9]+\Z)[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}\Z")
 FIRST_VERSION = "1.0.0"
-_SEMANTIC = re.compile(r"(?P<major>0|[1-9][0-9]*)\.(?P<minor>0|[1-9][0-9]*)\.(?P<patch>0|[1-9][0-9]*)")
+_SEMANTIC = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
 
 
 class ReleaseRefusedError(DomainError):
@@ -86,15 +86,21 @@ def missing(candidate: Candidate) -> tuple[str, ...]:
     return tuple(filter(None, (_lack(name, text, advice) for name, text, advice in parts)))
 
 
+def latest_version(taken: Mapping[str, int]) -> str:
+    """The highest MAJOR.MINOR.PATCH, '' where there is none."""
+    found = [text for text in taken if _SEMANTIC.fullmatch(text)]
+    return max(found, key=lambda text: tuple(map(int, text.split("."))), default="")
+
+
 def suggest_version(taken: Mapping[str, int], *, is_patch: bool = False) -> str:
     """The version after the highest MAJOR.MINOR.PATCH, one up in MINOR or in PATCH; '' where it is too long.
 
     1.0.0 where there is none.
     """
-    numbers = [tuple(map(int, match.groups())) for text in taken if (match := _SEMANTIC.fullmatch(text))]
-    if not numbers:
+    latest = latest_version(taken)
+    if not latest:
         return FIRST_VERSION
-    major, minor, patch = max(numbers)
+    major, minor, patch = map(int, latest.split("."))
     wanted = f"{major}.{minor}.{patch + 1}" if is_patch else f"{major}.{minor + 1}.0"
     return wanted if len(wanted) <= 64 else ""
 

@@ -46,8 +46,19 @@ def test_the_page_suggests_what_is_free(writer: Client) -> None:
     page = writer.get(ASK).context["page"]
     assert page.preselected == "1.1.0"
     assert [suggestion.version for suggestion in page.suggestions] == ["1.1.0", "1.0.1"]
+    assert page.suggestions[0].why == "Tasks, scoring or tracks are other ones than in 1.0.0"
     assert page.taken == (("1.0.0", 1),)
     assert 'value="1.1.0"' in writer.get(ASK).content.decode()
+
+
+def test_other_texts_alone_suggest_a_patch(writer: Client, project: Project, tmp_path: Path) -> None:
+    spec = BenchmarkSpec(
+        tracks=(track(),), scoring=scoring(), task_text={"first": "Answer."}, purpose="Another purpose."
+    )
+    bring(project, make_job(tmp_path / "texts", benchmark=spec, track_id="open"))
+    page = writer.get(f"{PAGE}/revisions/3/release").context["page"]
+    assert [suggestion.version for suggestion in page.suggestions] == ["1.0.1", "1.1.0"]
+    assert page.suggestions[0].why == "only texts are other ones than in 1.0.0"
 
 
 def test_a_claimed_version_that_is_free_is_preselected(writer: Client) -> None:
