@@ -250,11 +250,11 @@ def test_results_come_in_pages_at_the_same_cost(
 
     add("1.0.0")
     path = f"{AGENTS}/{JobAgent.objects.earliest('pk').configuration.content_hash[7:19]}"
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(20):
         visitor.get(path)
     for number in range(2, 6):
         add(f"{number}.0.0")
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(20):
         visitor.get(path)
     seen: list[str] = []
     href = path
