@@ -315,7 +315,7 @@ def public_table(board: PublicBoard) -> BoardTable:
         table,
         filters=replace(
             filters,
-            carried=tuple((name, value) for name, value in filters.carried if name != "provenance"),
+            carried=tuple(pair for pair in filters.carried if pair[0] != "provenance"),
             provenances=tuple(options),
             words=(*filters.words, *words),
             active=filters.active or bool(chosen),

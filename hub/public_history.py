@@ -91,7 +91,7 @@ def diff_page(place: Place, old: str, new: str) -> DiffPage:
     before = place.record(old) if old else None
     if before and before[1] is after:
         raise Http404("Both are the same manifest.")
-    changes = _changes(before[1] if before else None, after)
+    changes = changes_between(before[1] if before else None, after)
     return DiffPage(
         crumbs=(*crumbs_of(place), Crumb("History", history_href(place)), Crumb("Compare")),
         title=clean(place.title),
@@ -110,7 +110,7 @@ def diff_page(place: Place, old: str, new: str) -> DiffPage:
 
 
 @lru_cache(maxsize=8)
-def _changes(old: RecordLine | None, new: RecordLine) -> tuple[Change, ...]:
+def changes_between(old: RecordLine | None, new: RecordLine) -> tuple[Change, ...]:
     """Kept, as manifests never change and comparing large ones takes a second or two."""
     return tuple(diff(published(old).manifest if old else None, published(new).manifest))
 

@@ -13,6 +13,7 @@ from hub.domain.assemble import assemble, revise
 from hub.domain.facts import StatusChange
 from hub.domain.manifest import Manifest as ManifestValue
 from hub.models import ManifestRecord
+from hub.public_history import changes_between
 from hub.public_read import forget
 from tests.domain.hub.made import AT, MADE, agent, digest, facts
 from tests.frozen_rows import frozen
@@ -24,9 +25,15 @@ DAY = timedelta(days=1)
 def _nothing_is_cached(settings: Any) -> Iterator[None]:
     """Rows of a test are gone afterwards, though their digests may come again."""
     settings.IP_RATE_LIMIT = 0
-    forget()
+    forget_all()
     yield
+    forget_all()
+
+
+def forget_all() -> None:
+    """What this process has read and compared."""
     forget()
+    changes_between.cache_clear()
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def test_facets_count_what_they_would_leave(client: Client, shelf: None) -> None
     page = home(client)
     assert counts(page, "taxonomy") == {"fruit:sweet": 2, "fruit:hard": 1}
     assert counts(page, "licence") == {"CC0-1.0": 2, "MIT": 1}
-    assert counts(page, "kind") == {"whole Agents": 3, "models": 3}
+    assert counts(page, "kind") == {"whole Agents": 3}
     assert counts(page, "publisher") == {"Ada": 2, "Bea": 1}
     assert list(counts(page, "updated").values()) == [1, 2, 3]
     narrowed = home(client, "?licence=CC0-1.0")
@@ -107,7 +107,7 @@ def test_facets_count_what_they_would_leave(client: Client, shelf: None) -> None
 
 
 def test_every_facet_value_leads_to_as_many_as_it_says(client: Client, shelf: None) -> None:
-    for start in ("", "?licence=CC0-1.0", "?q=straße&kind=models&updated=30"):
+    for start in ("", "?licence=CC0-1.0", "?q=straße&kind=agents&updated=30"):
         for group in home(client, start).facets:
             for value in group.values:
                 if not value.chosen and not any(other.chosen for other in group.values):

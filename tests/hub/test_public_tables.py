@@ -16,12 +16,12 @@ from hub.domain.assemble import assemble, revise
 from hub.domain.facts import StatusChange
 from hub.domain.manifest import Manifest, ManifestPublication
 from hub.models import ManifestRecord
-from hub.public_read import forget, read_published
+from hub.public_read import read_published
 from plural_site.accounts.models import User
 from tests.access import public_addresses
 from tests.domain.hub.made import AT, MADE, agent, facts
 from tests.frozen_rows import frozen
-from tests.hub.conftest import Story
+from tests.hub.conftest import Story, forget_all
 
 if TYPE_CHECKING:
     from tests.conftest import ClientAs
@@ -72,7 +72,7 @@ def test_visitors_touch_the_tables_of_the_hub_only(
     assert tables(lambda: client.get(path)) <= OF_HUB
     signed_in = client_as(ann)
     signed_in.get(path)  # notes the visit
-    forget()
+    forget_all()
     assert tables(lambda: signed_in.get(path)) <= OF_HUB | OF_A_SIGN_IN
 
 
@@ -96,7 +96,7 @@ def test_pages_cost_the_same_however_much_is_published(
     path = address(pattern, story.first)
 
     def queries() -> int:
-        forget()
+        forget_all()
         with CaptureQueriesContext(connection) as captured:
             assert client.get(path).status_code == 200
         return len(captured)
