@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import accumulate, pairwise, repeat
 from operator import add, mul
 
 from hub.domain.leaks.phrases import Phrases
@@ -260,46 +260,82 @@ def _breaks(sequence: array[int]) -> set[int]:
 
 
 class _Cover:
-    """Words of one published text: how much each tells, and which stand in public names and texts."""
+    """Words of one published text: which stand in public names and texts, and how much the others tell."""
 
     def __init__(self, text: str, words: Sequence[Word], public: PublicWords) -> None:
-        self._words = words
-        self._weights = [public.weight(word.text) for word in words]
-        self._spaced = [
-            index == 0 or any(map(str.isspace, text[words[index - 1].end : word.start]))
-            for index, word in enumerate(words)
-        ]
+        weights = [public.weight(word.text) for word in words]
+        groups = [0]
+        for before, word in pairwise(words):
+            spaced = any(map(str.isspace, text[before.end : word.start]))
+            groups.append(groups[-1] + spaced)
         plain = [word.text for word in words]
-        self._named = _covered(plain, public.names)
-        self._public = [a or b for a, b in zip(self._named, _covered(plain, public.texts), strict=True)]
+        named = _covered(plain, public.names)
+        said = [a or b for a, b in zip(named, _covered(plain, public.texts), strict=True)]
+        self._named = named
+        self._outside_names = _Sums(words, weights, groups, named)
+        self._outside_texts = _Sums(words, weights, groups, said)
 
     def is_named(self, first: int, last: int) -> bool:
         return all(self._named[first : last + 1])
 
     def tells_enough(self, first: int, last: int, flags: int) -> bool:
-        if flags & VALUE and self._counts(first, last, self._named, least=1):
+        if flags & VALUE and self._outside_names.tell(first, last, least=1):
             return True
-        if flags & (SHORT | PIECE) and self._counts(first, last, self._public, least=2):
+        if flags & (SHORT | PIECE) and self._outside_texts.tell(first, last, least=2):
             return True
         least = 2 if last - first + 1 >= DEEPEST_WORDS else 3
-        return bool(flags & PART) and self._counts(first, last, self._public, least=least)
+        return bool(flags & PART) and self._outside_texts.tell(first, last, least=least)
 
-    def _counts(self, first: int, last: int, covered: Sequence[bool], *, least: int) -> bool:
-        characters, words, told, telling = -1, 0, 0, 0
-        in_word = False
-        for index in range(first, last + 1):
-            in_word = in_word and not self._spaced[index]
-            if covered[index]:
-                continue
-            characters += len(self._words[index].text) + 1
-            words += not in_word
-            in_word = True
-            told += self._weights[index]
-            telling = max(telling, self._weights[index])
-        if characters < SMALLEST_CHARACTERS and words < SMALLEST_WORDS:
+
+class _Sums:
+    """Running sums over the words that are not covered, so that a run of any length is judged at once."""
+
+    def __init__(
+        self, words: Sequence[Word], weights: Sequence[int], groups: Sequence[int], covered: Sequence[bool]
+    ) -> None:
+        free = [not hides for hides in covered]
+        self._next_free = _next_true(free)
+        self._characters = _running((len(word.text) + 1) * one for word, one in zip(words, free, strict=True))
+        firsts, seen = [], -1
+        for group, one in zip(groups, free, strict=True):
+            firsts.append(int(one and group != seen))
+            seen = group if one else seen
+        self._firsts = _running(firsts)
+        told = [weight * one for weight, one in zip(weights, free, strict=True)]
+        self._told = _running(told)
+        self._telling = _running(int(weight > 0) for weight in told)
+        self._codes = _running(int(weight > 2) for weight in told)
+
+    def tell(self, first: int, last: int, *, least: int) -> bool:
+        """Whether the run is long enough and tells `least`, where that is over 1 by more than one plain word."""
+        end = last + 1
+        characters = self._characters[end] - self._characters[first] - 1
+        if characters < SMALLEST_CHARACTERS and self._spaced_words(first, end) < SMALLEST_WORDS:
             return False
-        alone = told == telling and telling < 3
-        return told >= least and not (alone and least > 1)
+        told = self._told[end] - self._told[first]
+        several = self._telling[end] - self._telling[first] > 1 or self._codes[end] > self._codes[first]
+        return told >= least and (several or least == 1)
+
+    def _spaced_words(self, first: int, end: int) -> int:
+        """Words as white space parts them; the first may have begun before the run."""
+        begun = self._next_free[first]
+        if begun >= end:
+            return 0
+        counted = self._firsts[end] - self._firsts[first]
+        return counted + (self._firsts[begun + 1] == self._firsts[begun])
+
+
+def _running(values: Iterable[int]) -> list[int]:
+    return list(accumulate(values, initial=0))
+
+
+def _next_true(values: Sequence[bool]) -> list[int]:
+    """For each position the first one from there on that is true, the length where there is none."""
+    found, last = [], len(values)
+    for index in range(len(values) - 1, -1, -1):
+        last = index if values[index] else last
+        found.append(last)
+    return found[::-1]
 
 
 def _covered(words: Sequence[str], phrases: Phrases[str]) -> list[bool]:

@@ -58,10 +58,10 @@ class Report:
         )
 
     def _context(self, place: Place, found: Found, spans: Sequence[Span]) -> str:
-        hidden = self._hidden.get((place.path, place.in_key), [])
+        hidden = self._hidden.get((place.path, place.in_key), []) if not place.breaks else list(spans)
         if not KINDS[found.kind].blocks:
             return on_one_line(hide(place.text, hidden))[:LONGEST_NAME]
-        return context(place.text, found.span, united([*hidden, *spans]))
+        return context(place.text, found.span, hidden)
 
     def _shown(self, path: tuple[PathPart, ...], *, in_key: bool) -> tuple[PathPart, ...]:
         """`path` with found values in its keys masked."""
