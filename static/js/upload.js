@@ -186,10 +186,12 @@ async function send(name, blob, list, shown) {
   const meter = new Meter(blob.size, begun.first * begun.part_size);
   for (let number = begun.first; number * begun.part_size < blob.size; number++) {
     const start = number * begun.part_size;
-    const part = await blob.slice(start, start + begun.part_size).arrayBuffer();
-    const headers = { "Content-Type": "application/octet-stream", "X-Part-SHA256": await sha256(part), "X-CSRFToken": token };
+    const part = blob.slice(start, start + begun.part_size);
+    const digest = await sha256(await part.arrayBuffer());
+    const headers = { "Content-Type": "application/octet-stream", "X-Part-SHA256": digest, "X-CSRFToken": token };
+    // The part itself, not the bytes that were read of it: copying those would hold the page up.
     await persistently(() => ask(begun.parts_href + number, part, headers, (sent) => meter.show(start + sent)));
-    meter.show(start + part.byteLength);
+    meter.show(start + part.size);
   }
   location.assign(begun.href);
 }
