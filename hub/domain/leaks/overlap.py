@@ -307,7 +307,7 @@ class _Sums:
         self._codes = _running(int(weight > 2) for weight in told)
 
     def tell(self, first: int, last: int, *, least: int) -> bool:
-        """Whether the run is long enough and tells `least`, where that is over 1 by more than a plain word."""
+        """Whether the run is long enough and tells `least`, where over 1 by more than one plain word."""
         end = last + 1
         characters = self._characters[end] - self._characters[first] - 1
         if characters < SMALLEST_CHARACTERS and self._spaced_words(first, end) < SMALLEST_WORDS:
