@@ -9,6 +9,7 @@ from jobs.import_lock import remove_leftovers
 from jobs.models import ImportRun
 from jobs.removal import remove_files, remove_unused_rows
 from plural_site.db import blobs
+from plural_site.db.frozen import ThawError
 
 
 class Command(BaseCommand):
@@ -21,5 +22,8 @@ class Command(BaseCommand):
         end_dead()
         if files_are_held():
             raise CommandError("A backup or a restore is running. Try again when it has ended.")
-        remove_unused_rows()
+        try:
+            remove_unused_rows()
+        except ThawError as error:
+            self.stderr.write(str(error))
         self.stdout.write(f"Removed {remove_files(list(blobs.stored()))} files.")
