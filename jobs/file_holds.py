@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from django.utils import timezone
 
 from jobs.import_lock import held_lock, is_alive, lock_file
-from jobs.keeping_models import FileHold
+from jobs.models import FileHold
 
 BEAT_SECONDS = 30.0
 

@@ -23,8 +23,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from jobs.domain.parsed import ImportProblemError
-from jobs.keeping_models import FileHold
-from jobs.models import ImportRun, Job
+from jobs.models import FileHold, ImportRun, Job
 from plural_site.accounts.actions import record
 from plural_site.accounts.models import Machine, Project, User
 from plural_site.db.turns import wait_in_turn

@@ -40,8 +40,7 @@ from jobs.backup_contents import (
 )
 from jobs.file_holds import holding
 from jobs.import_lock import let_go, remove_leftovers
-from jobs.keeping_models import FileHold
-from jobs.models import ImportRun
+from jobs.models import FileHold, ImportRun
 from plural_site.db import blobs
 from plural_site.db.backup_file import BackupError, Member, Reader
 from plural_site.db.frozen import install

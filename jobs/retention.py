@@ -14,8 +14,7 @@ from django.utils import timezone
 from benchmarks.actions import lock_project
 from jobs.domain.retention import JobAge, Rule, outlived
 from jobs.holds import held
-from jobs.keeping_models import RetentionRule
-from jobs.models import Job
+from jobs.models import Job, RetentionRule
 from jobs.record import NO_RESULT
 from jobs.sizes import Sizes, sizes_from
 from plural_site.accounts.actions import record

@@ -18,8 +18,7 @@ from benchmarks.models import Configuration, Revision
 from benchmarks.pages import Figure
 from jobs.domain.file_kinds import REMOVABLE, FileKind
 from jobs.domain.retention import Rule, parse_rule
-from jobs.keeping_models import RetentionRule
-from jobs.models import Job, UploadPart
+from jobs.models import Job, RetentionRule, UploadPart
 from jobs.retention import KeptJob, as_rule, in_words, kept_jobs, plan, rule_of
 from jobs.rows import job_href, source_of, with_query
 from jobs.sizes import sizes_from

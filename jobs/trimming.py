@@ -25,8 +25,7 @@ from jobs.domain.file_kinds import kind_of
 from jobs.domain.retention import Rule
 from jobs.holds import held
 from jobs.import_lock import scratch_root
-from jobs.keeping_models import RetentionRule
-from jobs.models import Blob, Execution, Job, SupersededTrial
+from jobs.models import Blob, Execution, Job, RetentionRule, SupersededTrial
 from jobs.removal import packs_of, remove_files, remove_unused
 from jobs.retention import KeptJob, Plan, as_rule, kept_jobs, plan
 from jobs.sizes import Sizes, record_sizes, sizes_from

@@ -1,6 +1,5 @@
 """Evidence, and what is derived from it."""
 
-from jobs import keeping_models  # noqa: F401 - so that Django finds them
 from jobs.models.derived import (
     StepChunk,
     StepIndex,
@@ -22,15 +21,18 @@ from jobs.models.evidence import (
     Worker,
     finite,
 )
+from jobs.models.keeping import FileHold, RetentionRule
 
 __all__ = [
     "Blob",
     "Execution",
     "FINITE",
+    "FileHold",
     "ImportRun",
     "Job",
     "JobAgent",
     "LISTED",
+    "RetentionRule",
     "StepChunk",
     "StepIndex",
     "StepText",

@@ -35,8 +35,7 @@ from jobs.backup import back_up
 from jobs.backup_contents import BLOBS, HEADER, LEFT_OUT, ROWS, UPLOADS, check
 from jobs.file_holds import end_dead, files_are_held, holding
 from jobs.imports import import_path
-from jobs.keeping_models import FileHold, RetentionRule
-from jobs.models import Blob, ImportRun, Job, UploadPart, Worker
+from jobs.models import Blob, FileHold, ImportRun, Job, RetentionRule, UploadPart, Worker
 from jobs.removal import remove_files
 from jobs.restore import restore
 from jobs.search_texts import index_texts
@@ -350,6 +349,7 @@ def members_of(data: bytes) -> list[tuple[str, int, int]]:
         return [(info.name, info.offset, info.size) for info in archive]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_every_part_that_is_damaged_is_noticed(whole: bytes) -> None:
     assert check(io.BytesIO(whole)).lost == frozenset()
     places = []
@@ -366,6 +366,7 @@ def test_every_part_that_is_damaged_is_noticed(whole: bytes) -> None:
             check(io.BytesIO(damaged))
 
 
+@pytest.mark.django_db(transaction=True)
 def test_every_truncation_and_addition_is_noticed(whole: bytes) -> None:
     ends = [0, 1, BLOCK, len(whole) - 1, len(whole) - BLOCK, len(whole) - 2 * BLOCK]
     for _, start, size in members_of(whole):
@@ -378,6 +379,7 @@ def test_every_truncation_and_addition_is_noticed(whole: bytes) -> None:
             check(io.BytesIO(whole + more))
 
 
+@pytest.mark.django_db(transaction=True)
 def test_any_flipped_bit_is_noticed(whole: bytes) -> None:
     @hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, len(whole) - 1), st.integers(0, 7))
@@ -390,6 +392,7 @@ def test_any_flipped_bit_is_noticed(whole: bytes) -> None:
     flip()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_members_that_were_taken_out_or_put_in_are_noticed(whole: bytes) -> None:
     """Even where the seal was made anew."""
 
@@ -514,7 +517,7 @@ def test_what_the_disk_did_not_keep_is_noticed(
 
 def test_files_come_from_a_bucket_and_go_into_one(bucket: Bucket, full: Project, tmp_path: Path) -> None:
     keys, before = bucket.all_keys(), dump()
-    lost = first_blob = min(blobs.stored())
+    lost = min(blobs.stored())
     made = back_up(tmp_path / "site.tar", quiet)
     assert (made.lost, made.files) == ([], len(keys))
     wipe()
@@ -532,7 +535,7 @@ def test_files_come_from_a_bucket_and_go_into_one(bucket: Bucket, full: Project,
     out = io.StringIO()
     with pytest.raises(CommandError, match="1 problem"):
         call_command("check_integrity", stdout=out, stderr=out)
-    assert f"{first_blob}: is not in the store" in out.getvalue()
+    assert f"{lost}: is not in the store" in out.getvalue()
 
 
 # While the site runs ----------------------------------------------------------------------------------
@@ -670,10 +673,10 @@ def test_backup_while_an_import_runs_is_of_one_moment_and_comes_back_equal(
     source: str, target: str, make_site: Callable[[str, str], Site], tmp_path: Path
 ) -> None:
     """Twice: in the middle of an import, and when it has ended, which is then equal to the site itself."""
-    for number in range(8):
+    for number in range(4):
         make_job(tmp_path / "first", benchmark=SPEC, track_id="open", key=f"a{number}")
-    for number in range(12):
-        attempts = 550 if number == 3 else 40  # one in parts
+    for number in range(6):
+        attempts = 550 if number == 3 else 20  # one in parts
         started = START + timedelta(hours=1 + number)
         make_job(
             tmp_path / "second",
@@ -687,7 +690,7 @@ def test_backup_while_an_import_runs_is_of_one_moment_and_comes_back_equal(
     site.run("-c", SEED, str(tmp_path / "none"))
     site.manage("import_jobs", tmp_path / "first")
     importing = site.start("import_jobs", tmp_path / "second")
-    time.sleep(3)
+    time.sleep(2)
     site.manage("backup", tmp_path / "during.tar")
     assert importing.wait(timeout=180) == 0
     site.manage("backup", tmp_path / "after.tar")
@@ -697,7 +700,7 @@ def test_backup_while_an_import_runs_is_of_one_moment_and_comes_back_equal(
     rows, now = stored_rows(tmp_path / "during.tar"), all_rows(there)
     place = stored_columns(tmp_path / "during.tar")
     half = _half(rows, place)
-    assert len(rows["jobs.job"]) >= 8
+    assert len(rows["jobs.job"]) >= 4
     for label in ("accounts.user", "benchmarks.revision", "jobs.blob", "jobs.tally", "jobs.supersededtrial"):
         assert now[label] == rows.get(label, [])
     for label, column in (("jobs.job", "id"), ("jobs.trial", "job_id"), ("jobs.jobagent", "job_id")):
@@ -711,7 +714,7 @@ def test_backup_while_an_import_runs_is_of_one_moment_and_comes_back_equal(
     assert all_rows(equal) == all_rows(site)
     assert all_blobs(equal) == all_blobs(site)
     again = equal.manage("import_jobs", tmp_path / "second", "--project", "triage")
-    assert "12 unchanged" in again
+    assert "6 unchanged" in again
 
 
 def _half(rows: Rows, place: dict[str, list[str]]) -> set[int]:

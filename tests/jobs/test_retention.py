@@ -23,8 +23,18 @@ from jobs.domain.file_kinds import FileKind, kind_of
 from jobs.domain.retention import Rule
 from jobs.import_lock import scratch_root
 from jobs.imports import ImportReport
-from jobs.keeping_models import RetentionRule
-from jobs.models import Blob, Execution, ImportRun, Job, StepIndex, StepText, SupersededTrial, TextMark, Trial
+from jobs.models import (
+    Blob,
+    Execution,
+    ImportRun,
+    Job,
+    RetentionRule,
+    StepIndex,
+    StepText,
+    SupersededTrial,
+    TextMark,
+    Trial,
+)
 from jobs.queue import QueueWorker
 from jobs.retention import Plan, end_rule, kept_jobs, plan, set_rule
 from jobs.search_texts import index_texts

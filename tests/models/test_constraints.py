@@ -23,13 +23,13 @@ from benchmarks.models import (
     Track,
 )
 from hub.models import Draft, Facet, Manifest, ManifestRecord, Publication, PublishedResult
-from jobs.keeping_models import RetentionRule
 from jobs.models import (
     Blob,
     Execution,
     ImportRun,
     Job,
     JobAgent,
+    RetentionRule,
     StepChunk,
     StepIndex,
     StepText,

@@ -99,7 +99,7 @@ PAGES = {
     "/projects/triage/imports/new": SESSION + PROJECT + 3,
     "/projects/triage/imports/{run}": SESSION + PROJECT + 2,
     "/projects/triage/imports/{run}/live": SESSION + PROJECT + 2,
-    "/projects/triage/imports/{run}/undo": SESSION + PROJECT + 9,
+    "/projects/triage/imports/{run}/undo": SESSION + PROJECT + 9 + 4,
     "/projects/triage/storage": SESSION + PROJECT + 6,
     "/projects/triage/trials": SESSION + PROJECT + 6,
     "/projects/triage/trials?benchmark=demo-bench&revision=1&track=open@1.0.0": SESSION
