@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db import connections
 from django.test import Client, TransactionTestCase
 
@@ -43,6 +45,12 @@ def _thaw_before_flush() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", thaw_and_tear_down)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _forms_can_be_kept() -> None:
+    """Some tests take every stored file away, the folder that forms are read into with them."""
+    Path(str(settings.FILE_UPLOAD_TEMP_DIR)).mkdir(parents=True, exist_ok=True)
 
 
 def _person(name: str) -> User:
