@@ -17,7 +17,7 @@ from benchmarks.domain.types import Scoring
 from benchmarks.models import TaskCategory
 from jobs.compare_links import whole_number
 from jobs.filters import MOST_TEXT, OUTCOME_GROUPS, contains
-from jobs.job_figures import Figures
+from jobs.job_figures import WORDS_KEPT, Figures
 from jobs.job_pages import JobTrials, Range, TrialFilters
 from jobs.list_columns import Head, ListSort
 from jobs.models import LISTED, Job, JobAgent, Trial
@@ -185,14 +185,33 @@ class JobTrialFilter:
         return condition
 
     def known_count(self) -> int | None:
-        """How many there are, where what is kept with the Agents tells."""
-        if set(self.query) - {"agent", "outcome"}:
-            return None
+        """How many there are, where what is kept with the Agents tells: of outcomes, or of words."""
         agents = [self.agent] if self.agent else list(self.job.agents.all())
+        match sorted(set(self.query) - {"agent"}):
+            case ["error"]:
+                return _known_words(agents, "errors", self.error)
+            case ["stop"]:
+                return _known_words(agents, "stops", self.stop)
+            case [] | ["outcome"]:
+                return self._known_outcomes(agents)
+        return None
+
+    def _known_outcomes(self, agents: Sequence[JobAgent]) -> int:
         group = OUTCOME_GROUPS.get(self.outcome)
         wanted = group[0] if group else [self.outcome] if self.outcome else list(OUTCOME_WORDS)
         counts: list[int] = [agent.outcomes.get(outcome, 0) for agent in agents for outcome in wanted]
         return sum(counts)
+
+
+def _known_words(agents: Sequence[JobAgent], kind: str, shown: str) -> int | None:
+    """How many Trials ended with the error code, or for the reason, that reads so."""
+    total = 0
+    for agent in agents:
+        words: dict[str, int] | None = agent.figures.get(kind)
+        if words is None or len(words) >= WORDS_KEPT:
+            return None  # it may be one of those that were left out
+        total += sum(times for word, times in words.items() if formats.clean_text(word) == shown)
+    return total
 
 
 def job_trials(
@@ -205,10 +224,11 @@ def job_trials(
     path = job_href(project, job.client_job_id)
     cursor = query.get("cursor")
     found = chosen.apply(Trial.objects.filter(job=job))
+    known = chosen.known_count()
+    if known == 0:  # else every Trial would be looked at for nothing
+        found = found.none()
     page = paginate(found.only("pk", *LISTED), order=sort.order, cursor=cursor)
-    total = chosen.known_count()
-    if total is None:
-        total = found.count_to_limit()
+    total = found.count_to_limit() if known is None else known
     sorted_by = {"sort": sort.text} if sort.text != DEFAULT else {}
     now = {**chosen.query, **sorted_by}
 
@@ -220,7 +240,7 @@ def job_trials(
         columns=sort.columns(columns, lambda text: href(**chosen.query, sort=text)),
         rows=_rows(project, job, [trial.pk for trial in page.items], scoring),
         total=total,
-        total_words=total_words(total, exact=chosen.known_count() is not None),
+        total_words=total_words(total, exact=known is not None),
         recorded=job.recorded,
         filters=chosen.words,
         clear_href=href(**sorted_by) if chosen.words else "",

@@ -293,6 +293,27 @@ def test_large_counts_are_bounded(job: Job, visitor: Client, monkeypatch: pytest
     assert page_of(visitor, job).trials.total_words == "18"
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"error": "provider_unavailable"},
+        {"error": "never"},
+        {"stop": "max_turns"},
+        {"stop": "never", "agent": "1"},
+    ],
+)
+def test_words_are_counted_from_what_is_kept_or_where_words_were_left_out_from_trials(
+    query: dict[str, str], job: Job, visitor: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(querysets, "COUNTED_TO", -1)  # so that a count from Trials shows
+    known = page_of(visitor, job, **query).trials
+    assert known.total_words == str(known.total) == str(len(known.rows))
+    monkeypatch.setattr(job_trials, "WORDS_KEPT", 0)
+    counted = page_of(visitor, job, **query).trials
+    assert counted.total_words.startswith("more than")
+    assert [row.href for row in counted.rows] == [row.href for row in known.rows]
+
+
 def test_nothing_that_matches_can_be_cleared(job: Job, visitor: Client) -> None:
     text = visitor.get(address(job), {"task": "zzz"}).content.decode()
     assert "No Trials match" in text
