@@ -51,7 +51,6 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
         "form": SignInForm(request),
         "kept": text,
         "next": request.path,
-        "redirect_field_name": "next",
         "openid": None,
     }
     return render(request, "accounts/sign_in.html", context, status=401)
