@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hub.choices import Choices
+from hub.domain.codec import FormError
 from hub.domain.stored import parse_manifest
 from hub.models import Draft, Manifest, Publication
 from jobs.models import Job
@@ -62,9 +63,12 @@ def published_jobs(projects: Collection[int]) -> set[tuple[int, str]]:
     found = dict(rows.values_list("digest", "publication__project"))
     unread = [digest for digest in found if digest not in _named]
     for digest, body in Manifest.objects.filter(digest__in=unread).values_list("digest", "body"):
-        results = parse_manifest(bytes(body)).results
+        try:
+            results = parse_manifest(bytes(body)).results
+        except FormError:  # damaged: the check of everything stored says so
+            continue
         _named[digest] = frozenset(job for one in results for job in one.reproducibility.evaluation_ids)
-    return {(project, job) for digest, project in found.items() for job in _named[digest]}
+    return {(project, job) for digest, project in found.items() for job in _named.get(digest, ())}
 
 
 _named: dict[str, frozenset[str]] = {}
